@@ -53,6 +53,10 @@ def decoded_lines(file: BinaryIO, name: str, fail: Fail | None, encoding: str = 
     if encoding == "utf-16" or (not encoding and first.startswith(UTF_16_MARKS)):
         yield from _utf_16_lines(first, file, name)
         return
+    if b"\r" in first and not first.endswith(b"\n"):  # Excel's "CSV (Macintosh)" ends its lines so
+        content = first + file.read(MAX_DOCUMENT_BYTES + 1 - len(first))
+        file = io.BytesIO(content.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
+        first = file.readline(MAX_LINE_BYTES + 1)
     encoding, number, raw = encoding or "utf-8", 0, first
     while raw:
         number += 1

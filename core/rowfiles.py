@@ -2,6 +2,7 @@
 tabs) and a sheet of Excel. Every refusal names file, line (or the row of an array) and field."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -33,6 +34,8 @@ __all__ = [
 
 
 TABLE_NAMES = {"context_id", "context", "system", "model", "output", "aspect", "criterion", "annotator", "score", "choice"}
+TABLES = ("csv", "tsv", "xls")  # of text
+JSON_BEGINS = re.compile(rb'(\xef\xbb\xbf)?\s*(\{\s*"[^"]*"\s*:|\[\s*[\[{])')
 MAX_DEPTH = 50  # of lists and objects in each other; Python reads about 900, less where much else is under way
 
 
@@ -96,7 +99,13 @@ def _read_rows(
     if plain_name(file_name) != file_name and not _may_be(archives.first_bytes(source), archives.GZIP):
         raise refusal(file_name, None, "is no gzip file by its first bytes; take .gz off its name")
     source = unpacked(source, file_name)
-    kind = archives.kind_by_bytes(archives.first_bytes(source), any_text=ending == "txt")
+    first = archives.first_bytes(source)
+    if ending in TABLES and JSON_BEGINS.match(first):
+        ending = "json"
+        say("The file is JSON, whatever its name says, and is read as such.")
+    kind = archives.kind_by_bytes(first, any_text=ending == "txt")
+    if kind.startswith("a gzip file") and plain_name(file_name) != file_name:
+        kind = "packed twice with gzip; unpack it once"
     if kind and not (kind.endswith(f".{ending}") or (ending == "xlsx" and kind.startswith(archives.MAY_BE_EXCEL))):
         raise refusal(file_name, None, f"is {kind}")
 
@@ -111,7 +120,7 @@ def _read_rows(
     elif ending == "xlsx":
         cells = table_rows.sheet_cells(source, file_name, fail, sheet, say)
         rows = table_rows.of_table(cells, file_name, columns, fail, say=say, leave=leave)
-    elif ending in ("csv", "tsv", "xls") or (ending == "txt" and _is_table(source, file_name, encoding)):
+    elif ending in TABLES or (ending == "txt" and _is_table(source, file_name, encoding)):
         lines = decoded_lines(source, file_name, None, encoding)
         header = list(islice(lines, 1))
         if named := table_rows.separator_line(header[0][1]) if header else "":

@@ -14,6 +14,7 @@ from typing import Any
 from core.errors import ImportRefused, RowError, shortened
 
 DECIMAL_COMMA = re.compile(r"^(\s*[+-]?\d+),(\d+\s*)$")
+TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # the direction in which letters are read
 UNSEEN_AROUND = "\u200b\u200c\u200d\u2060\ufeff\u00ad \t\r\n\v\f\u00a0\u2007\u202f\u3000"
 # In the product's languages: English, German, French, Spanish, Chinese, Arabic.
 TRUE = ("true", "yes", "y", "t", "1", "1.0", "wahr", "ja", "vrai", "oui", "verdadero", "sí", "si", "真", "是", "نعم", "صحيح")
@@ -51,6 +52,14 @@ class BadField(ValueError):
     def __init__(self, field: str, message: str, line: int | None = None):
         super().__init__(message)
         self.field, self.line = field, line
+
+
+def flaw_of_name(name: str) -> str:
+    """Why nobody could tell it from another name by looking; empty where they could."""
+    if turns := next((c for c in name if c in TURNS or unicodedata.category(c) == "Cc"), ""):
+        return f"holds the character U+{ord(turns):04X}, which no name may have, since it changes what is seen"
+    is_seen = any(unicodedata.category(c) not in ("Cf", "Zs", "Zl", "Zp", "Mn") for c in name)
+    return "" if is_seen else "holds no letter that can be seen"
 
 
 @dataclass(frozen=True)
@@ -99,7 +108,10 @@ class Row:
         if isinstance(value, int) and not isinstance(value, bool):
             return replace(self, fields={field: str(value)}).text(field, longest=200)
         name = unicodedata.normalize("NFC", self.text(field, longest=200, default=default))
-        return name.strip(UNSEEN_AROUND) or name
+        name = name.strip(UNSEEN_AROUND) or name
+        if name and (flaw := flaw_of_name(name)):
+            raise BadField(field, flaw)
+        return name
 
     def whole(self, field: str, default: int | None = None) -> int | None:
         value = self.fields.get(field)

@@ -194,7 +194,7 @@ def _store(importer, campaign: Campaign, result: Imported, file: str, user) -> I
 
 def _take_all(importer, source, file: str, how: dict, watch) -> Imported:
     """Give every row to the importer. Raises ImportRefused with the first KEPT_ERRORS errors, and the number of each kind."""
-    errors, kinds, rows, taken, unused = [], Counter(), 0, 0, {}
+    errors, kinds, rows, taken, unnamed, unused = [], Counter(), 0, 0, 0, {}
     known = known_columns(importer.kind)
 
     def note(error: RowError) -> None:
@@ -206,6 +206,7 @@ def _take_all(importer, source, file: str, how: dict, watch) -> Imported:
     reading = Reading(importer.kind, **how, on_error=note)
     for row in reading.rows(source, file):
         rows += 1
+        unnamed += row.get("context_id") in (None, "")
         unused |= {name: row.fields[name] for name in row.fields.keys() - known - unused.keys()}
         try:
             importer.take(row)
@@ -220,8 +221,8 @@ def _take_all(importer, source, file: str, how: dict, watch) -> Imported:
         note(replace(wrong, file=wrong.file or file))
     if errors:
         raise ImportRefused([*_unnamed(importer.kind, errors, kinds, rows, file, unused), *errors][:KEPT_ERRORS], kinds)
-    for row, reason in importer.contradictions.left_later:
-        reading.account.leave(file, row, reason)
+    for row, why in importer.contradictions.left_later:
+        reading.account.leave(file, row, why)
         taken -= 1
     account, left_out = reading.account, sum(reading.account.left_out.values())
     return Imported(
@@ -232,8 +233,12 @@ def _take_all(importer, source, file: str, how: dict, watch) -> Imported:
         left_out=dict(account.left_out),
         listed=account.listed,
         elsewhere=dict(account.elsewhere),
-        assumed=[*account.assumed, *importer.assumed()],
+        assumed=[*account.assumed, *_known_by_text(unnamed, rows), *importer.assumed()],
     )
+
+
+def _known_by_text(unnamed: int, rows: int) -> list[str]:
+    return [f"Rows without a context_id, whose contexts are known by their text: {unnamed:,}."] if 0 < unnamed < rows else []
 
 
 def _unnamed(

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad"))
+INVISIBLE = dict.fromkeys([*map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad"), *range(0xFE00, 0xFE10)])  # variation selectors
 DASHES = {ord(dash): "-" for dash in "\u2010\u2011\u2012\u2013\u2014\u2212\ufe58\ufe63\uff0d"}
 # Cyrillic and Greek letters that look like Latin ones (Unicode Technical Standard 39, confusables.txt).
 LOOKS_LATIN = str.maketrans("асеорхуіјѕһԁԛԝАВСЕНІЈКМОРЅТХοαΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "aceopxyijshdqwABCEHIJKMOPSTXoaABEZHIKMNOPTYX")

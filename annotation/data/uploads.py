@@ -243,7 +243,8 @@ def _work(upload: Upload, report) -> None:
     try:
         with upload.path.open("rb") as file:
             if report:
-                how["watch"] = lambda rows: report(min(0.9, 0.9 * file.tell() / upload.size), f"{rows:,} rows read")
+                share = lambda: min(0.9, 0.9 * file.tell() / upload.size) if _is_read_through(upload.name) else 0.1
+                how["watch"] = lambda rows: report(share(), f"{rows:,} rows read")
             result = importer.import_file(upload.campaign, upload.kind, file, upload.name, **how)
     except ImportRefused as refused:
         _note_errors(upload, refused)
@@ -259,6 +260,11 @@ def _work(upload: Upload, report) -> None:
         if was_checked and (kind := _next_kind(upload)):
             _hand_on(upload, kind)
         upload.path.unlink(missing_ok=True)
+
+
+def _is_read_through(name: str) -> bool:
+    """Does its place in the file say how much of it is read? Excel and Parquet are read whole before their rows."""
+    return not name.lower().endswith((".xlsx", ".xlsx.gz", ".parquet", ".parquet.gz"))
 
 
 def _next_kind(upload: Upload) -> str | None:

@@ -213,7 +213,7 @@ def _form_name(kind, name: str) -> str:
 def criteria_formset(data=None, rows=()):
     """The rows of criteria: as sent, or `rows` (what `rows_of` or `as_typed` gives) and an empty one where there is none."""
     extra = 0 if rows or data else 1
-    formset = formset_factory(CriterionForm, extra=extra, max_num=CRITERIA_ROWS, validate_max=True)
+    formset = formset_factory(CriterionForm, extra=extra, max_num=CRITERIA_ROWS, absolute_max=CRITERIA_ROWS, validate_max=True)
     return formset(data, initial=rows, prefix="criteria")
 
 

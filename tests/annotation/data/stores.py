@@ -19,7 +19,7 @@ OF_THE_WHOLE = re.compile(
     "is empty|is longer|can't be (read|unpacked)|holds (the path|no|[0-9]+ files|a file without a name)|is a file of"
     "|is encrypted|is packed|stands twice|is no column of this file|spreads over"
     "|has points in numbers and in words|has [0-9]+ values|has other row labels|has no sheet|something stands after|is not UTF-"
-    "|is 0 in some rows|is in no row"
+    "|is 0 in some rows|is in no row|is (an?|no) .*; (end its name|save it|send|export|unpack|take .gz off)"
 )
 # What Python says of itself, and no person would.
 PYTHON = re.compile(

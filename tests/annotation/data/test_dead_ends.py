@@ -13,11 +13,12 @@ from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.data.files import Reading
 from annotation.data.importer import import_file, import_outputs
+from annotation.data.spellings import folded
 from annotation.models import LikertScore, Upload
 from annotation.outcome import Outcome, outcome_named
 from core.column_shapes import printed_list
 from core.errors import ImportRefused
-from core.rows import Row
+from core.rows import BadField, Row
 from evaluator.models import ImportedScore
 from tests.annotation.data.doors import SAMPLES
 
@@ -99,6 +100,7 @@ def test_what_a_table_has_beside_its_rows_is_counted(db, content):
 WRONG_NAMES = {  # {what it is by its first bytes: (content, names that it may not have)}
     "is a PDF": (b"%PDF-1.7\n%\xe2\xe3", ["a.json", "a.csv"]),
     "is a gzip file; end its name in .gz": (gzip.compress(b"{}"), ["a.jsonl", "a.zip", "a.csv"]),
+    "is packed twice with gzip; unpack it once": (gzip.compress(gzip.compress(b"{}")), ["a.jsonl.gz"]),
     "is no gzip file by its first bytes; take .gz off its name": (b'{"a": 1}', ["a.jsonl.gz"]),
     "is an Excel file; end its name in .xlsx": (sheets(("one", [HEADER, *CELLS])), ["a.csv", "a.xls", "a.json"]),
     "is a zip archive; end its name in .zip": (b"PK\x03\x04 and more", ["a.jsonl"]),
@@ -119,6 +121,49 @@ def test_a_file_under_a_wrong_name_is_named(said, name):
     with pytest.raises(ImportRefused) as refused:
         list(Reading("outputs", None, on_error=errors.append).rows(io.BytesIO(WRONG_NAMES[said][0]), name))
     assert f"{name}: {said}" in str(refused.value) and not errors
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "xls", "csv.gz"])
+@pytest.mark.parametrize(
+    "content", [json.dumps(ROWS), "".join(json.dumps(row) + "\n" for row in ROWS), json.dumps({"data": ROWS})]
+)
+def test_json_under_the_name_of_a_table(content, ending):
+    raw = content.encode()
+    rows, assumed, errors, _ = read(gzip.compress(raw) if ending.endswith("gz") else raw, f"a.{ending}")
+    assert [row["output"] for row in rows] == ["alpha 1", "beta 1"] and not errors
+    assert "The file is JSON, whatever its name says, and is read as such." in assumed
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n"])
+def test_lines_that_end_as_on_old_macs(end):
+    """Excel saves "CSV (Macintosh)" so."""
+    assert [row["output"] for row in read(table().replace("\n", end), "a.csv")[0]] == ["alpha 1", "beta 1"]
+    assert [row["output"] for row in read(f"one{end}two{end}", "a.txt")[0]] == ["one", "two"]
+
+
+@pytest.mark.parametrize(
+    ("name", "flaw"),
+    [
+        ("\u200b\u200c\u2060", "holds no letter that can be seen"),
+        ("\u202eevil\u202c", "holds the character U\\+202E"),
+        ("a\x1b[31m", "holds the character U\\+001B"),
+    ],
+)
+def test_names_that_are_not_what_is_seen(name, flaw):
+    with pytest.raises(BadField, match=flaw):
+        Row(1, {"system": name}).name("system")
+
+
+def test_a_variation_selector_makes_no_other_name():
+    assert folded("s1\ufe0f") == folded("s1")
+
+
+def test_rows_without_an_id_among_others_are_counted(db):
+    """NaN, as pandas writes it."""
+    rows = json.dumps(ROWS[0]) + "\n" + json.dumps(ROWS[1]).replace('"c1"', "NaN")
+    done = import_outputs(create_campaign(slug="talk", criteria=[]), io.BytesIO(rows.encode()), "a.jsonl")
+    assert done.assumed == ["Rows without a context_id, whose contexts are known by their text: 1."]
+    assert done.new["contexts"] == 1
 
 
 def test_a_text_may_begin_as_another_file_does():
