@@ -1,5 +1,6 @@
 """Geometry of the board's charts, computed here so that a page needs no script: plain numbers for SVG attributes."""
 
+import math
 import textwrap
 import unicodedata
 from collections.abc import Sequence
@@ -10,6 +11,8 @@ WIDTH, SIDE, TOP = 360, 18, 8
 LINE, GAP = 11, 10  # of a whisker chart: each whisker of a system, and what parts the systems
 # Its names' column: 120 units hold 18 letters of Inter at 12 (6.5 on average), however wide the screen.
 NAMES, LETTERS, NAME_LINE, BASELINE = 130, 18, 14, 4
+MARGIN = 4  # percent of a cell that stay free on either side of its intervals
+COLOURS = 8
 STEPS = (25, 50, 100, 200, 500, 1000, 2000)
 
 
@@ -67,10 +70,54 @@ def whiskers(boards: Sequence[Board]) -> dict | None:
     return {"width": WIDTH, "height": y + 20, "base": y, "top": TOP, "rows": rows, "heads": heads, "ticks": ticks}
 
 
+def row_intervals(board: Board) -> dict:
+    """{rows: {a system's id: {low, high, at}}, ticks: [(place, label)]}: each system's interval on one scale for all, as places
+    in percent of a table's cell; better is right. In the question's unit, where each system has an estimate in it, else as
+    ratings."""
+    own = [row.own for row in board.standings]
+    if own and all(one is not None and one.low is not None and one.high is not None for one in own):
+        found = {row.id: (row.own.low, row.own.value, row.own.high) for row in board.standings}  # type: ignore[union-attr]
+        write = "{:.0%}".format if board.question.unit == "share" else "{:g}".format
+        turned = board.question.unit == "points" and board.question.best == "low"
+    else:
+        found = {row.id: (row.low, row.rating, row.high) for row in board.standings}
+        write, turned = "{:g}".format, False
+    ends = [end for row in found.values() for end in row]
+    if not ends:
+        return {"rows": {}, "ticks": []}
+    values = round_values(min(ends), max(ends))
+    low, high = min(ends), max(ends)
+
+    def place(value: float) -> float:
+        share = (value - low) / ((high - low) or 1)
+        return round(MARGIN + (100 - 2 * MARGIN) * (1 - share if turned else share), 1)
+
+    rows = {}
+    for pk, (least, value, most) in found.items():
+        first, last = sorted((place(least), place(most)))
+        rows[pk] = {"low": first, "high": last, "at": place(value)}
+    return {"rows": rows, "ticks": [(place(value), write(value)) for value in values]}
+
+
+def round_values(low: float, high: float, most: int = 4) -> list[float]:
+    """Round numbers from low to high, at most so many: multiples of 1, 2 or 5 times a power of ten."""
+    size = 10.0 ** math.floor(math.log10((high - low) or abs(high) or 1))
+    for step in (size * factor for factor in (0.1, 0.2, 0.5, 1, 2, 5)):
+        first, last = math.ceil(round(low / step, 9)), math.floor(round(high / step, 9))
+        if last - first < most:
+            return [round(step * n, 9) for n in range(first, last + 1)] or [low]
+    return [low]
+
+
+def colour(system: int) -> int:
+    """Which of the chart's colours a system has, on every page; system: its id."""
+    return 1 + system % COLOURS
+
+
 def history(systems: list[dict]) -> list[dict]:
     """A small chart for each system: its rating with its interval over the boards, on one scale for all.
 
-    systems: {name, points: one a board, {rating, low, high} or None where it did not play}.
+    systems: {name, system: its id, points: one a board, {rating, low, high} or None where it did not play}.
     """
     width, height, left, base = 240, 110, 34, 92
     values = [v for s in systems for p in s["points"] if p for v in (p["low"], p["high"])]
@@ -87,6 +134,7 @@ def history(systems: list[dict]) -> list[dict]:
         dots = [{"x": x, "y": y(p["rating"]), "low": y(p["low"]), "high": y(p["high"])} for x, p in there]
         return {
             "name": system["name"],
+            "system": system["system"],
             "dots": dots,
             "width": width,
             "height": height,

@@ -139,9 +139,22 @@ def _first(board: Board, first: Difference) -> str:
     said = "As this comparator sees it, " if gate and not gate.passed else ""
     said += f"{first.upper} is first{' in its group' if board.is_split else ''}"
     if first.known:
-        return f"{said}. It is above {first.lower} with {confidence(board)} confidence."
+        by = _by_how_much(board, first)
+        return f"{said}. It is above {first.lower}{f' by {by},' if by else ''} with {confidence(board)} confidence."
     said += f" so far, but not yet known to be above {first.lower}"
     return f"{said}; {forecast(first.forecast)} might separate them." if first.forecast else f"{said}."
+
+
+def _by_how_much(board: Board, pair: Difference) -> str:
+    """In the question's unit: 0.42 points (0.21 to 0.63); empty where that is not known."""
+    own = pair.own
+    if own is None or own.low is None or own.high is None:
+        return ""
+    sign = -1 if own.value < 0 else 1  # where the lowest is the best
+    value, (low, high) = sign * own.value, sorted((sign * own.low, sign * own.high))
+    if board.question.unit == "share":
+        return f"{100 * value:.0f} percentage points ({100 * low:.0f} to {100 * high:.0f})"
+    return f"{value:.2f} points ({low:.2f} to {high:.2f})"
 
 
 def confidence(board: Board) -> str:

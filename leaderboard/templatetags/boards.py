@@ -9,7 +9,7 @@ from leaderboard.boards import charts, diagnoses, wording
 from leaderboard.boards.board import Board
 from leaderboard.boards.cautions import Caution
 from leaderboard.boards.cautions import cautions as every_caution
-from leaderboard.boards.estimates import Difference, Estimate, Name
+from leaderboard.boards.estimates import Difference, Estimate, Name, Standing
 from leaderboard.boards.exports import own_estimate
 from leaderboard.boards.queries import asked_by, link_label
 
@@ -38,6 +38,32 @@ def own(estimate: Estimate | None, board: Board) -> str:
 @register.filter
 def own_difference(pair: Difference, board: Board) -> str:
     return own_estimate(board, pair.own)
+
+
+@register.filter
+def estimate(row: Standing, board: Board) -> dict[str, str]:
+    """{value, ends} as the table's first figure says them: in the question's unit where that is known, else the rating."""
+    if row.own is None:
+        return {"value": f"{row.rating:.0f}", "ends": f"{row.low:.0f} to {row.high:.0f}"}
+    value, _, ends = own_estimate(board, row.own).partition(" (")
+    return {"value": value, "ends": ends.removesuffix(")")}
+
+
+@register.filter
+def drawn(board: Board) -> dict[str, Any]:
+    """Its intervals, as rows of a table draw them."""
+    return charts.row_intervals(board)
+
+
+@register.filter
+def of_row(found: dict[str, Any], row: Standing) -> dict[str, float]:
+    return found["rows"][row.id]
+
+
+@register.filter
+def colour(system: int) -> str:
+    """The class of a system's mark; system: its id."""
+    return f"system-{charts.colour(system)}"
 
 
 @register.filter

@@ -45,7 +45,7 @@ def history(request, slug):
     context |= {"boards": board_links(campaign, shown), "shown": shown}
     if shown:
         played, systems = overviews.history(campaign, shown.basis, shown.criterion, queries.asked_by(shown)[1])
-        points = [{"name": s["name"], "points": [p and _numbers(p) for p in s["points"]]} for s in systems]
+        points = [s | {"points": [p and _numbers(p) for p in s["points"]]} for s in systems]
         context |= {"played": played, "systems": systems, "panels": charts.history(points)}
     return render(request, "leaderboard/history.html", context)
 

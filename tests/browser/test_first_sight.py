@@ -46,7 +46,7 @@ def test_the_tab_opens_on_peoples_board(failed, version, open_page, width, heigh
     page.get_by_role("link", name="Leaderboard", exact=True).click()
     page.wait_for_url(f"**{BOARD}")
     assert page.locator("nav.switch a[aria-current]").first.inner_text() == "people, Overall"
-    first = page.get_by_text("Person is first. It is above Fine with 95% confidence.")
+    first = page.get_by_text("Person is first. It is above Fine by 1.00 points")
     assert first.bounding_box()["y"] + first.bounding_box()["height"] < height  # seen without scrolling
     assert page.locator("#standings").inner_text().startswith("Standings, judged by people")
     beside = page.locator("#standings-beside")

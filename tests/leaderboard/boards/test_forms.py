@@ -18,6 +18,7 @@ from annotation.models import Campaign
 from leaderboard.boards import cautions as every
 from leaderboard.boards import charts, exports, public_boards
 from leaderboard.boards.board import Board
+from leaderboard.boards.estimates import Estimate
 from leaderboard.boards.tree import from_json, hints, renamed, to_json, without_none
 from tests.leaderboard.boards.dropped import DROPPED
 from tests.leaderboard.boards.example import ANT, BEE, CAT, example
@@ -112,6 +113,40 @@ def test_groups_are_apart_in_a_chart_and_in_a_table():
     heads, rows = [head["y"] for head in chart["heads"]], [row["labels"][0]["y"] for row in chart["rows"]]
     assert heads[0] < rows[0] < rows[1] < heads[1] < rows[2]
     assert [row["group"] for row in csv.DictReader(io.StringIO(exports.as_csv(example())))] == ["1", "1", "2"]
+
+
+def test_intervals_in_a_tables_rows_stand_on_one_scale():
+    """By hand: 4% of the cell stay free on either side, so that 1 to 5 are 92%: 1 at 4, 3 at 50, 5 at 96, and 2 at 27. On a
+    scale whose lowest point is the best, better is right all the same."""
+    own = [Estimate(3.0, 1.0, 5.0), Estimate(2.0, 1.0, 3.0)]
+    rows = tuple(replace(row, own=one) for row, one in zip(example().standings, own, strict=False))
+    board = replace(example(), standings=rows)
+    drawn = charts.row_intervals(board)
+    assert drawn["rows"] == {1: {"low": 4.0, "high": 96.0, "at": 50.0}, 2: {"low": 4.0, "high": 50.0, "at": 27.0}}
+    assert drawn["ticks"] == [(27.0, "2"), (73.0, "4")]
+    turned = charts.row_intervals(replace(board, question=replace(board.question, best="low")))
+    assert turned["rows"][2] == {"low": 50.0, "high": 96.0, "at": 73.0} and turned["ticks"] == [(73.0, "2"), (27.0, "4")]
+    of_ratings = charts.row_intervals(replace(board, standings=tuple(replace(row, own=None) for row in rows)))
+    assert [label for _, label in of_ratings["ticks"]] == ["1500", "1600"]
+    assert charts.row_intervals(replace(board, standings=())) == {"rows": {}, "ticks": []}
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "values"),
+    [
+        (0.31, 0.78, [0.4, 0.5, 0.6, 0.7]),
+        (1210, 1890, [1400, 1600, 1800]),
+        (5, 5, [5]),
+        (-0.3, 0.3, [-0.2, 0, 0.2]),
+        (1.01, 1.02, [1.01, 1.015, 1.02]),
+    ],
+)
+def test_round_values_between_two_numbers(low, high, values):
+    assert charts.round_values(low, high) == pytest.approx(values)
+
+
+def test_a_system_has_one_colour_and_neighbours_differ():
+    assert len({charts.colour(system) for system in range(8)}) == 8 and charts.colour(3) == charts.colour(11)
 
 
 # ---- fields

@@ -45,7 +45,7 @@ class TestWhatStandsThere:
         first = board.ratings.get(name="Person")
         html = page(client)
         assert '<a href="/c/talk/leaderboard/">Small talk</a>' in html
-        assert "Person is first. It is above Fine with 95% confidence." in html
+        assert "Person is first. It is above Fine by 1.00 points (" in html
         assert f"Rating {first.rating:.0f}, 95% interval {first.low:.0f} to {first.high:.0f}" in html
         assert "<dt>systems</dt><dd>4</dd>" in html and "<dt>judgments</dt><dd>96</dd>" in html
         assert f'datetime="{timezone.localtime(board.finished_at).isoformat()[:19]}' in html

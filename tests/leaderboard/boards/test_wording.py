@@ -32,6 +32,10 @@ def gated(passed, *reasons) -> Board:
     return by(WHOLE, gate=replace(JUDGE.gate, passed=passed, reasons=reasons))
 
 
+def known_by(own) -> Board:
+    return replace(gated(True), differences=tuple(replace(d, known=True, own=own) for d in BOARD.differences))
+
+
 SAID = [
     (wording.question, BOARD, "Overall"),
     (wording.question, replace(BOARD, question=replace(BOARD.question, criterion="")), "judgments of pairs"),
@@ -99,7 +103,18 @@ SAID = [
     (
         wording.headline,
         replace(gated(True), differences=tuple(replace(d, known=True) for d in BOARD.differences)),
-        "Ant & Co_50% is first. It is above =bee() with 95% confidence.",
+        "Ant & Co_50% is first. It is above =bee() by 0.20 points (-0.04 to 0.44), with 95% confidence.",
+    ),
+    (wording.headline, known_by(None), "Ant & Co_50% is first. It is above =bee() with 95% confidence."),
+    (
+        wording.headline,
+        replace(known_by(Estimate(0.114, 0.052, 0.176)), question=replace(BOARD.question, unit="share")),
+        "Ant & Co_50% is first. It is above =bee() by 11 percentage points (5 to 18), with 95% confidence.",
+    ),
+    (  # the lowest is the best
+        wording.headline,
+        known_by(Estimate(-0.5, -0.7, -0.3)),
+        "Ant & Co_50% is first. It is above =bee() by 0.50 points (0.30 to 0.70), with 95% confidence.",
     ),
     (
         wording.headline,

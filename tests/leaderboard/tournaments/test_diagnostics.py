@@ -181,7 +181,7 @@ class TestShown:
     def test_lines_between_clusters_and_folded_tables(self, world, version):
         by_comparator(world.campaign, rules=Rules(stop="all"))
         html = world.get(world.alice, PAGE).content.decode()
-        assert html.count('<tr class="line-above">') == 2 and '<th scope="col" class="num">Cluster</th>' in html
+        assert html.count('<tr class="line-above">') == 2 and 'class="num of-cluster">Cluster</th>' in html
         assert "&gt;99%" in html and "Win rates at equal length" in html and '<details class="fold" open' not in html
 
     def test_files(self, world, version):
