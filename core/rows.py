@@ -14,6 +14,7 @@ from typing import Any
 from core.errors import ImportRefused, RowError, shortened
 
 DECIMAL_COMMA = re.compile(r"^(\s*[+-]?\d+),(\d+\s*)$")
+KEYS = ("context_id", "group")  # which programs make, of texts too
 TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # the direction in which letters are read
 UNSEEN_AROUND = "\u200b\u200c\u200d\u2060\ufeff\u00ad \t\r\n\v\f\u00a0\u2007\u202f\u3000"
 # In the product's languages: English, German, French, Spanish, Chinese, Arabic.
@@ -109,7 +110,7 @@ class Row:
             return replace(self, fields={field: str(value)}).text(field, longest=200)
         name = unicodedata.normalize("NFC", self.text(field, longest=200, default=default))
         name = name.strip(UNSEEN_AROUND) or name
-        if name and (flaw := flaw_of_name(name)):
+        if name and field not in KEYS and (flaw := flaw_of_name(name)):
             raise BadField(field, flaw)
         return name
 

@@ -74,12 +74,9 @@ def row_intervals(board: Board) -> dict:
     """{rows: {a system's id: {low, high, at}}, ticks: [(place, label)]}: each system's interval on one scale for all, as places
     in percent of a table's cell; better is right. In the question's unit, where each system has an estimate in it, else as
     ratings."""
-    own = [row.own for row in board.standings]
-    if own and all(one is not None and one.low is not None and one.high is not None for one in own):
-        found = {row.id: (row.own.low, row.own.value, row.own.high) for row in board.standings}  # type: ignore[union-attr]
-        write = "{:.0%}".format if board.question.unit == "share" else "{:g}".format
-        turned = board.question.unit == "points" and board.question.best == "low"
-    else:
+    found, turned = _own_intervals(board), board.question.unit == "points" and board.question.best == "low"
+    write = "{:.0%}".format if board.question.unit == "share" else "{:g}".format
+    if len(found) < len(board.standings):
         found = {row.id: (row.low, row.rating, row.high) for row in board.standings}
         write, turned = "{:g}".format, False
     ends = [end for row in found.values() for end in row]
@@ -97,6 +94,12 @@ def row_intervals(board: Board) -> dict:
         first, last = sorted((place(least), place(most)))
         rows[pk] = {"low": first, "high": last, "at": place(value)}
     return {"rows": rows, "ticks": [(place(value), write(value)) for value in values]}
+
+
+def _own_intervals(board: Board) -> dict[int, tuple[float, float, float]]:
+    """{a system's id: (low, value, high)} in the question's unit, of the systems of which they are known"""
+    known = ((row.id, row.own) for row in board.standings)
+    return {pk: (own.low, own.value, own.high) for pk, own in known if own and own.low is not None and own.high is not None}
 
 
 def round_values(low: float, high: float, most: int = 4) -> list[float]:

@@ -76,9 +76,9 @@ class TestFiles:
         state, page = send(world, "rows.jsonl", row)
         assert state == "refused" and sentence in page
 
-    def test_line_ends_of_old_computers_are_refused_in_words(self, world):
+    def test_line_ends_of_old_computers_are_read(self, world):
         state, page = send(world, "rows.csv", "context_id,context,system,output\rnew,Hello,x,Good day\r")
-        assert state == "refused" and "a line break outside of quotes that ends no line" in page
+        assert state == "fine" and "Good day" in page
 
     @pytest.mark.parametrize("name", [".", ""])
     def test_a_zipped_file_without_a_name_is_refused(self, world, name):

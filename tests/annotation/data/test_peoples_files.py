@@ -195,12 +195,13 @@ class TestErrors:
         import_outputs(campaign, file("o.csv", table([HEADER, *ROWS])))
         row = {"context_id": "1", "system": "parrot", "aspect": "Overall", "scale": [1, 5], "annotator": "a"}
         rows = [row | {"annotator": f"a{n}", "score": n} for n in range(300)]  # 5 of them fit: 1 to 5
-        path = file("s.jsonl", "".join(json.dumps(r) + "\n" for r in [*rows, row, row]))
+        nobody = {name: value for name, value in rows[0].items() if name != "annotator"}
+        path = file("s.jsonl", "".join(json.dumps(r) + "\n" for r in [*rows, nobody, nobody]))
         with pytest.raises(ImportRefused) as refused:
             import_scores(campaign, path)
         assert len(refused.value.errors) == 200
         outside = "field 'score': is …, outside the scale … to … of …"
-        assert refused.value.kinds == {outside: 295, "field 'score': is missing; it must be given": 2}
+        assert refused.value.kinds == {outside: 295, "field 'annotator': is missing; it must be given": 2}
         with pytest.raises(CommandError, match="and 296 more errors; nothing was imported"):
             call_command("import_scores", "talk", str(path))
         told = capsys.readouterr().err.splitlines()
