@@ -49,11 +49,18 @@ def test_the_tab_opens_on_peoples_board(failed, version, open_page, width, heigh
     first = page.get_by_text("Person is first. It is above Fine by 1.00 points")
     assert first.bounding_box()["y"] + first.bounding_box()["height"] < height  # seen without scrolling
     assert page.locator("#standings").inner_text().startswith("Standings, judged by people")
+    assert page.locator("#standings").bounding_box()["y"] < (500 if width > 1000 else height)
+    drawn = page.locator("section:has(> div > #standings) .drawn").first.bounding_box()  # the interval is seen on a phone, too
+    assert drawn["width"] > 80 and drawn["x"] + drawn["width"] < width
+    assert page.locator("section:has(> div > #standings) .of-error").first.is_hidden()
     beside = page.locator("#standings-beside")
     assert beside.inner_text().startswith("For comparison: judged by the comparator")
     assert REASON in warning_of(page, version).inner_text()
     assert warning_of(page, version).bounding_box()["y"] < beside.bounding_box()["y"]
     assert "which has not passed its gate" in page.locator("main").inner_text()  # of the dashed intervals
+    page.locator("section:has(> div > #standings) .menu summary").click()
+    page.get_by_role("checkbox", name="SE", exact=True).first.check()
+    assert page.locator("section:has(> div > #standings) .of-error").first.is_visible()
 
 
 def test_its_own_board_says_what_it_failed_before_any_rating(failed, version, open_page):  # noqa: F811
