@@ -1,36 +1,44 @@
-"""Queries that are asked again and again: built and compiled once for each connection, then only run.
+"""Queries that are asked again and again, and rows that are stored again and again: built and compiled once for each
+connection, then only run.
 
 For a short query Django takes longer to build and compile its SQL than the database takes to answer.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.models import Model, QuerySet
+from django.db.models.fields import AutoFieldMixin
 from django.db.models.query import get_related_populators
 
-Of = TypeVar("Of", bound=Model)
+Of = TypeVar("Of")
 FIRST = 1_700_000_000  # values that stand for the arguments while the query is built; no row's key
 
 
 class Statement(Generic[Of]):
-    """build: takes the arguments and returns a queryset of models, whose SQL depends on no argument but where it stands as a
-    value, and which compares numbers of 31 bits at least, or texts. texts: which arguments are texts."""
+    """build: takes the arguments and returns a queryset of models or of tuples (values_list), whose SQL depends on no argument
+    but where it stands as a value, and which compares numbers of 31 bits at least, or texts. texts: which arguments are
+    texts."""
 
-    def __init__(self, build: Callable[..., QuerySet[Of]], arguments: int, texts: tuple[int, ...] = ()):
+    def __init__(self, build: Callable[..., QuerySet[Any, Of]], arguments: int, texts: tuple[int, ...] = ()):
         marks = [FIRST + number for number in range(arguments)]
         self.build = build
         self.marks: list[Any] = [str(mark) if number in texts else mark for number, mark in enumerate(marks)]
 
     def all(self, *values: Any) -> list[Of]:
-        kept = connections[DEFAULT_DB_ALIAS].__dict__.setdefault("statements", {})  # of this thread's connection
+        kept = _kept()
         if self not in kept:
             kept[self] = _Compiled(self.build(*self.marks), self.marks)
         return kept[self].run(values)
 
     def first(self, *values: Any) -> Of | None:
         return next(iter(self.all(*values)), None)
+
+
+def _kept() -> dict:
+    """What was compiled for this thread's connection."""
+    return connections[DEFAULT_DB_ALIAS].__dict__.setdefault("statements", {})
 
 
 class _Compiled:
@@ -40,14 +48,16 @@ class _Compiled:
         self.places = [(marks.index(value), None) if value in marks else (None, value) for value in parameters or ()]
         if {number for number, _ in self.places if number is not None} != set(range(len(marks))):
             raise ValueError("An argument does not stand in the query as a value.")
+        expressions = [column[0] for column in self.compiler.select]
+        self.converters = self.compiler.get_converters(expressions)
+        self.db, self.model = queryset.db, None
+        if queryset.query.values_select:
+            return
         information = self.compiler.klass_info
         start, end = information["select_fields"][0], information["select_fields"][-1] + 1
         self.own, self.model = slice(start, end), information["model"]
         self.names = [column[0].target.attname for column in self.compiler.select[self.own]]
         self.related = get_related_populators(information, self.compiler.select, queryset.db)  # type: ignore[call-arg]
-        expressions = [column[0] for column in self.compiler.select]
-        self.converters = self.compiler.get_converters(expressions)
-        self.db = queryset.db
 
     def run(self, values: tuple[Any, ...]) -> list[Any]:
         parameters = [fixed if number is None else values[number] for number, fixed in self.places]
@@ -56,7 +66,7 @@ class _Compiled:
             rows = cursor.fetchall()
         if self.converters:
             rows = list(map(tuple, self.compiler.apply_converters(rows, self.converters)))
-        return [self._made(row) for row in rows]
+        return rows if self.model is None else [self._made(row) for row in rows]
 
     def _made(self, row: tuple[Any, ...]) -> Any:
         made = self.model.from_db(self.db, self.names, row[self.own])
@@ -65,3 +75,25 @@ class _Compiled:
         for name, column in self.compiler.annotation_col_map.items():
             setattr(made, name, row[column])
         return made
+
+
+def insert(rows: Sequence[Model]) -> None:
+    """Store new rows of one model in one statement, and give them the keys that the database makes. No signal is sent."""
+    model, connection, kept = type(rows[0]), connections[DEFAULT_DB_ALIAS], _kept()
+    if (model, len(rows)) not in kept:
+        kept[model, len(rows)] = _insertion(model, len(rows), connection.ops.quote_name)
+    fields, sql = kept[model, len(rows)]
+    values = [field.get_db_prep_save(field.pre_save(row, add=True), connection) for row in rows for field in fields]
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        keys = cursor.fetchall()
+    for row, (key,) in zip(rows, keys, strict=True):
+        row.pk = model._meta.pk.to_python(key)
+        row._state.adding, row._state.db = False, connection.alias
+
+
+def _insertion(model: type[Model], rows: int, quote: Callable[[str], str]) -> tuple[list, str]:
+    fields = [field for field in model._meta.concrete_fields if not isinstance(field, AutoFieldMixin)]
+    columns, marks = ", ".join(quote(str(field.column)) for field in fields), ", ".join(["%s"] * len(fields))
+    table, key = quote(model._meta.db_table), quote(str(model._meta.pk.column))
+    return fields, f"INSERT INTO {table} ({columns}) VALUES {', '.join([f'({marks})'] * rows)} RETURNING {key}"

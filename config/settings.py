@@ -110,7 +110,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "config.middleware.NoNul",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "config.middleware.Accounts",
     "config.middleware.SecondFactor",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",  # views for visitors say so: login_not_required
     "config.middleware.kept_by_nobody",

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import BooleanField, Exists, OuterRef
 from django.db.models.expressions import RawSQL
 from django.utils import timezone
@@ -27,7 +27,7 @@ from annotation.campaigns.items import summarize
 from annotation.design.balance import Ranked, ranked
 from annotation.design.gold_and_repeats import REPEAT_GAP, is_gold, repeat_is_due
 from annotation.models import Annotator, Assignment, Campaign, Item, Purpose
-from annotation.statements import Statement
+from annotation.statements import Statement, insert
 
 WINDOW = 200  # free items among which the least bad is looked for where none keeps both rules
 NEAR = 100  # fewer items left than this are counted afresh every time
@@ -37,11 +37,19 @@ UNSEEN = ("system", "checkpoint", "context", "sample", "metadata", "replaced_at"
 Status = Assignment.Status
 
 # Parts of every turn, where building the same from Q, F and Exists took longer than asking it.
-STANDING = "SELECT id, tally, has_qualified, withdrawn_at FROM annotation_annotator WHERE id = %s"
 FREE = """annotation_item.campaign_id = %s AND annotation_item.context_id <> %s AND annotation_item.purpose = 'evaluation'
     AND annotation_item.taken < annotation_item.places AND NOT EXISTS (
     SELECT 1 FROM annotation_assignment had
     WHERE had.item_id = annotation_item.id AND had.annotator_id = %s AND had.status <> 'expired' AND had.purpose <> 'repeat')"""
+STANDING = Statement(
+    lambda annotator: (
+        Annotator.objects.filter(pk=annotator)
+        .select_for_update()
+        .order_by()
+        .values_list("tally", "has_qualified", "withdrawn_at")
+    ),
+    arguments=1,
+)
 
 
 class Phase(StrEnum):
@@ -155,11 +163,10 @@ def _attempt(annotator: Annotator, first: Callable[[], object] | None = None) ->
 
 def lock(annotator: Annotator) -> None:
     """Two tabs of one person get the same item: the second waits here, and then sees what the first did."""
-    for_update = " FOR UPDATE" if connection.features.has_select_for_update else ""
-    for row in Annotator.objects.raw(STANDING + for_update, (annotator.pk,)):
-        annotator.tally, annotator.has_qualified, annotator.withdrawn_at = row.tally, row.has_qualified, row.withdrawn_at
-        return
-    raise Annotator.DoesNotExist
+    standing = STANDING.first(annotator.pk)
+    if standing is None:
+        raise Annotator.DoesNotExist
+    annotator.tally, annotator.has_qualified, annotator.withdrawn_at = standing
 
 
 def _choose(annotator: Annotator, history: History) -> Assignment | None:
@@ -300,7 +307,9 @@ def _lapsed(annotator: Annotator, history: History, item: Item, purpose: str) ->
 def _made(annotator: Annotator, item: Item, swapped: bool, purpose: str, lapsed: Assignment | None) -> Assignment:
     now = timezone.now()
     if lapsed is None:
-        return _with_context(annotator.assignments.create(item=item, purpose=purpose, swapped=swapped, assigned_at=now))
+        made = Assignment(annotator=annotator, item=item, purpose=purpose, swapped=swapped, assigned_at=now)
+        insert([made])
+        return _with_context(made)
     lapsed.item, lapsed.status, lapsed.assigned_at = item, Status.OPEN, now
     lapsed.save(update_fields=["status", "assigned_at"])
     forget_tally(annotator.pk)

@@ -5,23 +5,18 @@ rows. The tally is a summary and nothing else: forgetting it loses nothing, the 
 """
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from annotation.design.gold_and_repeats import REPEAT_GAP
 from annotation.models import Annotator, Assignment, Purpose
+from annotation.statements import Statement
 
 FOLD = 10  # assignments after which the older ones are counted into the tally
 MAIN = (Purpose.EVALUATION, Purpose.GOLD, Purpose.REPEAT)  # what counts towards the quota
 Status = Assignment.Status
-
-# Part of every turn, where building the same from a queryset took longer than asking it.
-RECENT = """SELECT a.id, a.status, a.purpose, a.item_id, a.assigned_at, a.completed_at, item.cell, item.context_id
-    FROM annotation_assignment a JOIN annotation_item item ON item.id = a.item_id
-    WHERE a.annotator_id = %s AND a.id > %s"""
 
 
 class Handed(NamedTuple):
@@ -35,6 +30,16 @@ class Handed(NamedTuple):
     context: int
     at: datetime
     until: datetime | None = None
+
+
+RECENT = Statement(
+    lambda annotator, upto: (
+        Assignment.objects.filter(annotator=annotator, pk__gt=upto)
+        .order_by()
+        .values_list("pk", "status", "purpose", "item", "item__cell", "item__context", "assigned_at", "completed_at")
+    ),
+    arguments=2,
+)  # as Handed has them
 
 
 @dataclass
@@ -89,11 +94,7 @@ class History:
 def read_history(annotator: Annotator) -> History:
     """One query, of FOLD + REPEAT_GAP rows at most (one more is open)."""
     history = _settled(annotator.tally)
-    rows: Iterable[Any] = Assignment.objects.raw(RECENT, (annotator.pk, annotator.tally.get("upto", 0)))
-    recent = [
-        Handed(row.pk, row.status, row.purpose, row.item_id, row.cell, row.context_id, row.assigned_at, row.completed_at)
-        for row in rows
-    ]
+    recent = [Handed(*row) for row in RECENT.all(annotator.pk, annotator.tally.get("upto", 0))]
     history.recent = sorted(recent, key=attrgetter("pk"))
     for handed in history.recent:
         history.count(handed)

@@ -34,6 +34,12 @@ def item_context(campaign: Campaign, item: Item, swapped=False, answer=None, ref
     }
 
 
+def form_key(campaign: Campaign, item: Item) -> tuple:
+    """All that the form of an item depends on, while nothing is filled in: the campaign and its questions, never the texts."""
+    asked = ((name, value) for criterion in campaign.asked for name, value in vars(criterion).items() if name != "_state")
+    return campaign.slug, campaign.pairwise_by_criterion, campaign.asks_reason, item.is_pair, repr(list(asked))
+
+
 def page_of(item: Item) -> str:
     """The template of its page."""
     return PAGES[len(item.texts)]

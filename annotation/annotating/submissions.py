@@ -12,7 +12,7 @@ from annotation.annotating.answer_rows import rows_of
 from annotation.annotating.assignment import Turn, lock, turn
 from annotation.models import Annotator, Assignment, Campaign, Purpose, Submission
 from annotation.questions import store
-from annotation.statements import Statement
+from annotation.statements import Statement, insert
 from core.errors import Refused
 
 ANSWERED = ("annotator", "purpose", "swapped", "item__output", "item__other")  # what storing an answer looks at
@@ -112,7 +112,7 @@ def _assignment(annotator: Annotator, assignment_id: int, key: uuid.UUID) -> tup
 
 
 def _store(annotator, assignment, key, answer, rows, seconds, active_seconds, surplus=False) -> Submission:
-    submission = Submission.objects.create(
+    submission = Submission(
         key=key,
         annotator=annotator,
         assignment=assignment,
@@ -121,6 +121,7 @@ def _store(annotator, assignment, key, answer, rows, seconds, active_seconds, su
         is_surplus=surplus,
         payload={k: {str(c): v for c, v in a.items()} if isinstance(a, dict) else a for k, a in answer.items()},
     )
+    insert([submission])
     if not surplus:
         store.save(rows, submission)
     return submission

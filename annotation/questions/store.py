@@ -10,6 +10,7 @@ from django.utils import timezone
 from annotation.models import Annotator, Campaign, LikertScore, PairwiseJudgment, Purpose, Submission
 from annotation.models.judgment import AnswerQuerySet
 from annotation.questions.kind import Question
+from annotation.statements import insert
 
 ABOUT_OUTPUT, ABOUT_PAIR = LikertScore, PairwiseJudgment
 Table = type[LikertScore] | type[PairwiseJudgment]
@@ -51,8 +52,8 @@ def save(rows: list, submission: Submission) -> None:
     for row in rows:
         row.submission = submission
         by_table[type(row)].append(row)
-    for table, of_table in by_table.items():
-        table.objects.bulk_create(of_table)
+    for of_table in by_table.values():
+        insert(of_table)
 
 
 def retract(submission: Submission) -> None:

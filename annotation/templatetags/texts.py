@@ -87,6 +87,36 @@ def shown_text(campaign: Campaign, text: str, level: int = 2, most: int = 0) -> 
     return format_html('<p class="text" lang="" dir="auto">{}</p>', text)
 
 
+class Kept(template.Node):
+    """What stands in it is rendered once for each key, and then shown as it was. A template is compiled for each language, so
+    each has its own."""
+
+    MOST = 100
+
+    def __init__(self, nodelist, key):
+        self.nodelist, self.key = nodelist, key
+        self.shown: dict = {}
+
+    def render(self, context):
+        key = self.key.resolve(context)
+        if not key:
+            return self.nodelist.render(context)
+        if key not in self.shown:
+            if len(self.shown) >= self.MOST:
+                self.shown.clear()
+            self.shown[key] = self.nodelist.render(context)
+        return self.shown[key]
+
+
+@register.tag
+def kept(parser, token):
+    """{% kept key %}: key holds all that the lines up to {% endkept %} depend on; where it is empty, they are rendered anew."""
+    _, key = token.split_contents()
+    nodelist = parser.parse(("endkept",))
+    parser.delete_first_token()
+    return Kept(nodelist, parser.compile_filter(key))
+
+
 @register.simple_tag
 def script_words() -> str:
     """What the annotator's scripts say, in the page's language."""

@@ -6,6 +6,7 @@ versus   page + judgment paced, then in a closed loop until the work is done; th
 faults   annotators judge and jobs run while the web server, a worker, Redis and PostgreSQL are killed at random; it starts
          a PostgreSQL and a Redis of its own
 commits  page + judgment in a closed loop with 10, 50 and 200 annotators, of this checkout and another commit by turns
+floor    what a judgment costs beside a bare Django view with one INSERT, under the same gunicorn, by turns
 backups  a backup taken while annotators judge, and one after it, restored elsewhere and compared page by page
 log-ins  people who sign in with a password all at once
 judging  a file of pairs judged by one worker and by two
@@ -66,6 +67,10 @@ def options() -> argparse.Namespace:
     commits.add_argument("--annotators", type=int, nargs="+", default=[10, 50, 200])
     commits.add_argument("--judgments", type=int, default=400, help="a round; at least five for each annotator")
     commits.add_argument("--rounds", type=int, default=4)
+    floor = commands.add_parser("floor")
+    floor.add_argument("--annotators", type=int, default=20)
+    floor.add_argument("--judgments", type=int, default=400, help="a round; of the bare view four times as many rows")
+    floor.add_argument("--rounds", type=int, default=5)
     judging = commands.add_parser("judging")
     judging.add_argument("--pairs", type=int, default=200_000)
     judging.add_argument("--workers", type=int, nargs="+", default=[1, 2])
@@ -100,7 +105,7 @@ def main() -> int:
 
         django.setup()
         call_command("migrate", verbosity=0)
-        from benchmarks.load import backups, calculation_wait, commits, comparison, faults, storm, worker_numbers
+        from benchmarks.load import backups, calculation_wait, commits, comparison, faults, floor, storm, worker_numbers
 
         runs = {
             "storm": storm.storm,
@@ -108,6 +113,7 @@ def main() -> int:
             "log-ins": comparison.log_ins,
             "faults": faults.faults,
             "commits": commits.commits,
+            "floor": floor.floor,
             "backups": backups.backups,
             "judging": worker_numbers.judging,
             "waits": calculation_wait.waits,

@@ -4,9 +4,10 @@ import pytest
 from django.db.models import F
 
 from annotation.access import ANNOTATOR, annotator_of
-from annotation.models import Annotator, Criterion, Item
+from annotation.annotating.assignment import next_assignment
+from annotation.models import Annotator, Criterion, Item, Submission
 from annotation.models.campaign import CRITERIA
-from annotation.statements import Statement
+from annotation.statements import Statement, insert
 from tests.annotation.pages import World
 
 pytestmark = pytest.mark.django_db
@@ -67,3 +68,37 @@ def test_the_annotator_comes_as_from_the_models(world, django_assert_num_queries
         annotator = annotator_of(world.bob, "talk")
         assert annotator.campaign == world.campaign and annotator.newest_consent is None
     assert ANNOTATOR.first(world.charlie.pk, "talk") is None
+
+
+class TestInsert:
+    def test_rows_are_stored_as_django_stores_them(self, world, django_assert_num_queries):
+        made = [Criterion(campaign=world.campaign, name=f"New {n}", low=1, high=3, anchors={"1": "ünusable"}) for n in range(3)]
+        with django_assert_num_queries(1):
+            insert(made)
+        by_django = Criterion.objects.create(campaign=world.campaign, name="x", low=1, high=3, anchors={"1": "ünusable"})
+        for row in made:
+            stored = Criterion.objects.get(pk=row.pk)
+            same = {"name": "x", "id": by_django.pk, "_state": None}
+            assert vars(stored) | same == vars(Criterion.objects.get(pk=by_django.pk)) | same
+            assert stored.name == row.name and not row._state.adding
+        assert len({row.pk for row in made}) == 3
+
+    def test_a_key_that_is_given_and_a_time_that_is_set_stay(self, world):
+        made = Submission(annotator=world.annotator, assignment=next_assignment(world.annotator), payload={"scores": {"1": 2}})
+        insert([made])
+        stored = Submission.objects.get(pk=made.key)
+        assert (stored.created_at, stored.payload, stored.retracted_at) == (made.created_at, {"scores": {"1": 2}}, None)
+
+
+def test_tuples_are_those_of_the_queryset(world):
+    criteria = Criterion.objects.filter(campaign=world.campaign).order_by("pk")
+    names = Statement(
+        lambda campaign: (
+            Criterion.objects.filter(campaign=campaign)
+            .order_by("pk")
+            .values_list("name", "anchors", "campaign__title", "optional")
+        ),
+        arguments=1,
+    )
+    expected = [(row.name, row.anchors, world.campaign.title, row.optional) for row in criteria]
+    assert names.all(world.campaign.pk) == expected and expected

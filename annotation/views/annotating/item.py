@@ -15,6 +15,7 @@ from annotation.annotating.feedback import checks, shows_known_answer
 from annotation.annotating.item_page import (
     answer_again,
     answer_of,
+    form_key,
     hidden_fields,
     item_context,
     key_of,
@@ -132,6 +133,7 @@ def _item(request, annotator, current, refused=None, status=200):
     context = {
         **item_context(annotator.campaign, assignment.item, assignment.swapped, answer, refused),
         **hidden_fields(assignment, request.POST if is_same else None),
+        "form_key": None if answer or refused else form_key(annotator.campaign, assignment.item),
         "progress": current.progress,
         "action": reverse("annotate", args=[annotator.campaign.slug]),
         "minutes": current.minutes,

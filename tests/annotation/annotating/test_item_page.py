@@ -94,6 +94,19 @@ class TestReading:
         with django_assert_max_num_queries(ANSWER_QUERIES):
             assert "data-answer" in text(world.post("annotate/", answer, headers={"X-Swap": "1"}))
 
+    def test_what_is_kept_of_a_page_follows_its_campaign(self, world):
+        """A form is rendered once for campaign and questions; a change of them, and a refused answer, are seen at once."""
+        page = world.sign_in(world.bob).get(START)
+        assert text(world.get(START)).count("Is it a good reply?") == 1 and "asks_reason" not in text(page)
+        world.campaign.criteria.filter(name="Overall").update(description="Is it kind?", cannot_say=True)
+        changed = text(world.get(START))
+        assert "Is it kind?" in changed and "Is it a good reply?" not in changed and 'data-key="n"' in changed
+        refused = text(world.post("annotate/", hidden(page) | scored(world, fluency=None)))
+        assert " checked" in refused and "scale missing" in refused
+        Campaign.objects.update(asks_reason=True)
+        asked = text(world.get(START))
+        assert 'name="reason"' in asked and " checked" not in asked.partition("data-use-keys")[0] and "missing" not in asked
+
     def test_nothing_is_inline(self, world):
         page = text(world.sign_in(world.bob).get(START))
         assert "<style" not in page and ' style="' not in page and "onclick" not in page and "<script>" not in page
