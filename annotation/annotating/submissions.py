@@ -101,7 +101,7 @@ def _assignment(annotator: Annotator, assignment_id: int, key: uuid.UUID) -> tup
         raise Refused(gettext("You have withdrawn from this campaign. No further answers of yours are stored."))
     stored_key = Submission._meta.pk.get_db_prep_value(key, connection)
     assignment = None if assignment_id is None else ASSIGNED.first(stored_key, annotator.pk, assignment_id)
-    if assignment is None or assignment.stored:  # type: ignore[attr-defined]  # annotated
+    if assignment is None or assignment.stored:  # annotated
         known = Submission.objects.filter(pk=key).first()
         if known is not None and known.annotator_id != annotator.pk:
             raise Refused(gettext("This answer has the key of somebody else's answer. Please reload the page."))

@@ -15,9 +15,9 @@ from annotation.api.serializers import RuleSerializer
 from annotation.assessment import snapshot_contents
 from annotation.assessment.adjudication import adjudicate
 from annotation.assessment.asked_for import aims, question_named, set_aim
-from annotation.assessment.calculations import look_up
+from annotation.assessment.calculations import follow, look_up
 from annotation.assessment.dependence import group_by, notes
-from annotation.assessment.disagreement import open_disagreements, with_texts
+from annotation.assessment.disagreement import listed, with_texts
 from annotation.assessment.report import CONTENT_TYPES as REPORT_TYPES
 from annotation.assessment.report import WRITERS, report_sections
 from annotation.campaigns.study import design_study
@@ -180,7 +180,7 @@ class QualityActions:
     @extend_schema(methods=["post"], request=SettlementSerializer, responses={204: None})
     @action(detail=True, methods=["get", "post"], url_path="quality/disagreement", url_name="quality_disagreement")
     def quality_disagreement(self, request, slug):
-        """What people still disagree about after the filter, the widest first. POST settles one, for snapshots to come."""
+        """What people still disagree about after the filter, the 1,000 widest. POST settles one, for snapshots to come."""
         campaign = self.get_object()
         if request.method == "POST":
             asked = SettlementSerializer(data=request.data)
@@ -192,7 +192,11 @@ class QualityActions:
         rule = RuleSerializer(data=request.query_params.dict())
         rule.is_valid(raise_exception=True)
         asked = rule.validated_data
-        page = self.paginate_queryset(open_disagreements(campaign, asked["mad"], asked["on_zero_mad"]))
+        settings = {name: asked[name] for name in ("mad", "on_zero_mad")}
+        followed = follow(campaign, "disagreement", "Disagreement", request.user, **settings)
+        if followed.result is None:
+            raise errors.Refused("A worker is reading the answers. Please ask again in a minute.")
+        page = self.paginate_queryset(listed(campaign, followed.result))
         return self.get_paginated_response(DisagreementSerializer(with_texts(list(page)), many=True).data)
 
     @extend_schema(

@@ -20,8 +20,9 @@ from annotation.api.members import MemberActions
 from annotation.api.repeats import HEADER, once
 from annotation.assessment import decisions
 from annotation.assessment.assess import as_dict, assess
+from annotation.assessment.calculations import follow
 from annotation.campaigns import lifecycle, protocol
-from annotation.campaigns.overview import annotators_with_counts
+from annotation.campaigns.overview import ByAnswers
 from annotation.campaigns.plan import search_campaign
 from annotation.campaigns.templates import settings_of, template_named
 from annotation.data import importer, uploads
@@ -155,7 +156,10 @@ class CampaignViewSet(
     @extend_schema(responses=serializers.AnnotatorSerializer(many=True))
     @action(detail=True)
     def annotators(self, request, slug):
-        return self._page(serializers.AnnotatorSerializer, annotators_with_counts(self.get_object()))
+        """The busiest first. Where there are many answers, they are counted in the background, so the newest may be missing."""
+        campaign = self.get_object()
+        counts = follow(campaign, "people", "Answers by person", request.user)
+        return self._page(serializers.AnnotatorSerializer, ByAnswers(campaign.annotators.all(), counts.part("counts")))
 
     @extend_schema(responses=serializers.JobSerializer(many=True))
     @action(detail=True)

@@ -4,14 +4,19 @@ kept until the answers change."""
 import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Count, Max, Q
+from django.utils import timezone
 
 from annotation import jobs
 from annotation.assessment.agreement_figures import pictures
 from annotation.assessment.annotator_review import annotators
+from annotation.assessment.disagreement import disagreement_figures
 from annotation.assessment.filter_preview import preview
+from annotation.assessment.live import people_figures, progress_figures
 from annotation.assessment.protocol_study import study
 from annotation.models import AuditEvent, Calculation, Campaign, Job, User
 from annotation.questions import store
@@ -28,6 +33,61 @@ FUNCTIONS: dict[str, Callable[..., dict]] = {  # by stored name: each takes (cam
     "annotators": annotators,
     "study": study,
 }
+
+FOLLOWED: dict[str, Callable[..., dict]] = {  # those of pages that people open again and again while answers come in
+    "progress": progress_figures,
+    "people": people_figures,
+    "disagreement": disagreement_figures,
+}
+FRESH = timedelta(minutes=1)  # figures older than that are worked out anew when somebody looks
+PAUSE = 10  # but not before so many times as long have passed as that takes
+
+
+@dataclass(frozen=True)
+class Followed:
+    """result: None where a worker has still to work it out for the first time. as_of: when its answers were read; None where
+    that is now. job: that works it out (again)."""
+
+    result: dict | None
+    as_of: datetime | None = None
+    job: Job | None = None
+
+    def part(self, name: str) -> dict:
+        """One of the figures; empty until there are any."""
+        return self.result[name] if self.result else {}
+
+
+def follow(campaign: Campaign, what: str, title: str, user: User | None = None, **settings) -> Followed:
+    """Figures of all answers where those are few, else what a worker made of them last: a page never waits. Looking at old ones
+    has them worked out anew. Nothing is added up as answers come, so whatever changes answers is in the next figures."""
+    if not store.is_larger(campaign, AT_ONCE):
+        return Followed(_plain(FOLLOWED[what](campaign, **settings)))
+    key = hashlib.sha256(json.dumps(["followed", FORMAT, what, settings]).encode()).hexdigest()
+    row = Calculation.objects.filter(campaign=campaign, key=key).select_related("job").first()
+    if row is None or _is_due(row):
+        row = _renew(campaign, what, key, settings, title, user)
+    return Followed(row.result, row.created_at, None if row.job is None or row.job.is_finished else row.job)
+
+
+def _is_due(row: Calculation) -> bool:
+    job = row.job
+    if job is None or not job.is_finished:
+        return job is None
+    took = (job.finished_at - job.started_at) if job.finished_at and job.started_at else timedelta(0)
+    return timezone.now() - row.created_at > max(FRESH, PAUSE * took)
+
+
+@transaction.atomic
+def _renew(campaign: Campaign, what: str, key: str, settings: dict, title: str, user: User | None) -> Calculation:
+    row, _ = Calculation.objects.get_or_create(campaign=campaign, key=key, defaults={"what": what, "settings": settings})
+    row = Calculation.objects.select_for_update().get(pk=row.pk)
+    if _is_due(row):
+        before, row.job = row.job, jobs.enqueue("annotation.tasks.calculate", title, campaign, user)
+        row.save(update_fields=["job"])
+        if before:
+            before.delete()
+        _forget_old(campaign, what)
+    return row
 
 
 def look_up(campaign: Campaign, what: str, title: str, user: User | None = None, **settings) -> tuple[dict | None, Job | None]:
@@ -56,9 +116,23 @@ def run(job_id) -> None:
         if row is None:
             raise Refused("This calculation is no longer needed.")
         claim.report(0.1, "Reading the answers")
-        result = _work_out(row.campaign, row.what, row.settings)
-        Calculation.objects.filter(pk=row.pk).update(result=result)
+        began = timezone.now()
+        result = _followed(row) if row.what in FOLLOWED else _work_out(row.campaign, row.what, row.settings)
+        Calculation.objects.filter(pk=row.pk).update(result=result, created_at=began)
         claim.report(1.0, "Ready")
+
+
+def _followed(row: Calculation) -> dict:
+    """Worked out anew where anything changed since."""
+    state = _key(row.campaign, row.what, row.settings)
+    if row.result and row.result.get("state") == state:
+        return row.result
+    return {**_plain(FOLLOWED[row.what](row.campaign, **row.settings)), "state": state}
+
+
+def _plain(figures: dict) -> dict:
+    """As JSON keeps it, so that a page shows the same of kept figures and of new ones."""
+    return json.loads(json.dumps(figures, default=lambda number: number.item()))  # NumPy's
 
 
 def _work_out(campaign: Campaign, what: str, settings: dict) -> dict:
@@ -69,9 +143,13 @@ def _store(campaign: Campaign, what: str, key: str, settings: dict, result: dict
     Calculation.objects.update_or_create(
         campaign=campaign, key=key, defaults={"what": what, "settings": settings, "result": result}
     )
+    _forget_old(campaign, what)
+    return result
+
+
+def _forget_old(campaign: Campaign, what: str) -> None:
     old = campaign.calculations.filter(what=what).values_list("pk", flat=True)[KEPT:]
     Calculation.objects.filter(pk__in=list(old)).delete()
-    return result
 
 
 def _answers(campaign: Campaign) -> int:

@@ -10,6 +10,7 @@ from annotation.models import Campaign, Criterion, Output
 from annotation.outcome import CHOICES, Outcome
 from annotation.quality.mad import keep_mask
 
+MOST = 1000  # that are listed
 WIDE = 0.5  # of the scale, between the lowest and the highest score that is kept
 
 
@@ -42,10 +43,7 @@ class Disagreement:
 def open_disagreements(campaign: Campaign, mad: float | None, on_zero_mad: str) -> list[Disagreement]:
     """Those that nobody has settled, the widest first."""
     names = dict(campaign.annotators.values_list("pk", "name"))
-    settled = {
-        (one.criterion_id, (one.output_id, one.other_id) if one.other_id else one.output_id)
-        for one in campaign.adjudications.all()
-    }
+    settled = _settled(campaign)
     disagreements = []
     for question, table in tables_of(campaign):
         criterion = question.criterion
@@ -55,6 +53,31 @@ def open_disagreements(campaign: Campaign, mad: float | None, on_zero_mad: str) 
             kept = np.where(keep_mask(table.values, threshold_of(criterion, mad), on_zero_mad), table.values, np.nan)
             disagreements += _wide(criterion, table, kept, _range(kept) / (criterion.high - criterion.low), names, settled)
     return sorted(disagreements, key=lambda one: (-one.spread, one.key))
+
+
+def disagreement_figures(campaign: Campaign, mad: float | None, on_zero_mad: str) -> dict:
+    """How many are open, and the MOST widest of them, in plain JSON."""
+    found = open_disagreements(campaign, mad, on_zero_mad)
+    widest = [[one.criterion.pk if one.criterion else None, one.unit, one.spread, one.answers] for one in found[:MOST]]
+    return {"count": len(found), "widest": widest}
+
+
+def listed(campaign: Campaign, figures: dict) -> list[Disagreement]:
+    """What `disagreement_figures` found, less what was settled since."""
+    criteria, settled = {criterion.pk: criterion for criterion in campaign.criteria.all()}, _settled(campaign)
+    found = []
+    for criterion, unit, spread, answers in figures["widest"]:
+        unit = tuple(unit) if isinstance(unit, list) else unit
+        if (criterion, unit) not in settled and (criterion is None or criterion in criteria):
+            found.append(Disagreement(criteria.get(criterion), unit, spread, [(name, answer) for name, answer in answers]))
+    return found
+
+
+def _settled(campaign: Campaign) -> set[tuple]:
+    return {
+        (one.criterion_id, (one.output_id, one.other_id) if one.other_id else one.output_id)
+        for one in campaign.adjudications.all()
+    }
 
 
 def _opposed(choices: np.ndarray) -> np.ndarray:

@@ -1,4 +1,5 @@
-"""How a campaign is going: progress, distributions, times, agreement so far. A fixed number of queries, whatever its size."""
+"""How a campaign is going: progress, distributions, times, agreement so far. A fixed number of queries, whatever its size.
+Where there are many answers, pages show what a worker last made of them (`calculations.follow`)."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -14,11 +15,29 @@ from annotation.outcome import CODES
 from annotation.quality.crossed import context_mean, of_whom
 from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.krippendorff import Level, alpha, alpha_interval
-from annotation.questions import registry
+from annotation.questions import registry, store
 
 SECONDS = (0, 5, 10, 20, 40, 80)  # lower ends of the classes in which times are counted
 TIMES_READ = 20_000  # the newest answers whose times are read
 SIDES_IN_ORDER = ("left", "tie", "right")
+
+
+def progress_figures(campaign: Campaign, **narrowed: Any) -> dict:
+    """The page's figures, but those of single annotators; criteria and systems by their ids. narrowed: fields of Filters."""
+    f = Filters(**narrowed)
+    scored = score_figures(campaign, f, list(campaign.criteria.all()))
+    return {
+        "items": item_progress(campaign),
+        "by_system": [{"system": pk, **row} for pk, row in system_progress(campaign).items()],
+        "scores": [{**figure, "criterion": figure["criterion"].pk} for figure in scored],
+        "pairs": pair_figures(campaign, f),
+        "times": time_figures(campaign, f),
+    }
+
+
+def people_figures(campaign: Campaign) -> dict:
+    """How many answers that count each annotator gave."""
+    return {"counts": store.counts_by_person(campaign)}
 
 
 def item_progress(campaign: Campaign) -> dict:

@@ -1,9 +1,12 @@
 """Figures about a campaign, in a fixed number of queries."""
 
-from django.db.models import Count, F, IntegerField, OuterRef, Subquery
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django.db.models import Count, F, IntegerField, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from annotation.models import Assignment, Campaign, Output, Purpose, Submission
+from annotation.models import Annotator, Assignment, Campaign, Output, Purpose, Submission
 from annotation.questions import store
 from core.rich_text import rich_count
 
@@ -46,9 +49,25 @@ def counted(rows, group: str):
     return Coalesce(Subquery(counts, output_field=IntegerField()), 0)
 
 
-def annotators_with_counts(campaign: Campaign):
-    """The campaign's annotators with how many answers each gave, the busiest first."""
-    scores, judgments = (rows.filter(annotator=OuterRef("pk")) for rows in store.counted())
-    return campaign.annotators.annotate(
-        score_count=counted(scores, "annotator"), judgment_count=counted(judgments, "annotator")
-    ).order_by((F("score_count") + F("judgment_count")).desc(), "name")
+class ByAnswers(Sequence):
+    """A campaign's annotators, the busiest first, each with `score_count` and `judgment_count`. They are read when a part of
+    them is asked for. counts: {annotator id: [scores, judgments]}, as `store.counts_by_person` gives it; ids may be texts."""
+
+    def __init__(self, annotators: QuerySet[Annotator], counts: Mapping[Any, Sequence[int]]):
+        self.annotators = annotators
+        self.counts = {int(pk): tuple(of_person) for pk, of_person in counts.items()}
+        by_name = annotators.order_by("name", "pk").values_list("pk", flat=True)
+        self.pks = sorted(by_name, key=lambda pk: -sum(self.counts.get(pk, (0, 0))))
+
+    def __len__(self):
+        return len(self.pks)
+
+    def __getitem__(self, place):
+        if not isinstance(place, slice):
+            return self[place : place + 1 or None][0]
+        chosen = self.pks[place]
+        rows = self.annotators.order_by().in_bulk(chosen)
+        shown = [rows[pk] for pk in chosen if pk in rows]
+        for annotator in shown:
+            annotator.score_count, annotator.judgment_count = self.counts.get(annotator.pk, (0, 0))  # type: ignore[attr-defined]
+        return shown

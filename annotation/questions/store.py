@@ -109,6 +109,20 @@ def counts(campaign: Campaign) -> dict[str, int]:
     return {name: rows.counted().count() for name, rows in zip(TABLES, both(campaign), strict=True)}
 
 
+def is_larger(campaign: Campaign, answers: int) -> bool:
+    """Does one of the tables hold more of its answers? Looks at no more of them than that."""
+    return any(rows.order_by()[answers : answers + 1].exists() for rows in both(campaign))
+
+
+def counts_by_person(campaign: Campaign) -> dict[int, list[int]]:
+    """{annotator id: [scores, judgments]} of those that count."""
+    by_person: dict[int, list[int]] = defaultdict(lambda: [0] * len(TABLES))
+    for number, rows in enumerate(both(campaign)):
+        for person, n in rows.counted().order_by().values_list("annotator").annotate(n=Count("pk")):
+            by_person[person][number] = n
+    return dict(by_person)
+
+
 def stored(campaign: Campaign) -> dict[str, int]:
     """All of them, undone and imported ones included."""
     return {name: rows.count() for name, rows in zip(TABLES, both(campaign), strict=True)}

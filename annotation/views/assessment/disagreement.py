@@ -7,9 +7,11 @@ from django.views.decorators.http import require_POST
 
 from annotation.access import campaign_for_researcher
 from annotation.assessment import adjudication
-from annotation.assessment.disagreement import open_disagreements, with_texts
+from annotation.assessment.calculations import follow
+from annotation.assessment.disagreement import MOST, listed, with_texts
 from annotation.campaigns.study import design_study
 from annotation.forms import AdjudicationForm, StudyForm
+from annotation.jobs import worker_alive
 from annotation.views.assessment.agreement import last_rule, worked_out
 from annotation.views.assessment.snapshots import snapshots_of
 from annotation.views.paging import paged
@@ -23,11 +25,22 @@ def disagreement(request, slug):
     """The open ones, the widest first, and what was settled."""
     campaign = campaign_for_researcher(request.user, slug)
     rule = last_rule(list(snapshots_of(campaign)[:1]))
-    page = paged(request, open_disagreements(campaign, rule["mad"], rule["on_zero_mad"]), SHOWN)
+    settings = {"mad": rule["mad"], "on_zero_mad": rule["on_zero_mad"]}
+    followed = follow(campaign, "disagreement", "Disagreement", request.user, **settings)
+    page = paged(request, listed(campaign, followed.result) if followed.result else [], SHOWN)
     page.object_list = with_texts(list(page.object_list))
     about = ["criterion", "output__system", "output__context", "other__system", "decided_by"]
     settled = campaign.adjudications.select_related(*about)
-    context = {"campaign": campaign, "page": page, "rule": rule, "settled": paged(request, settled, name="settled")}
+    context = {
+        "campaign": campaign,
+        "page": page,
+        "rule": rule,
+        "followed": followed,
+        "more": max(0, followed.result["count"] - MOST) if followed.result else 0,
+        "job": followed.job,
+        "worker_alive": followed.job is None or worker_alive(),
+        "settled": paged(request, settled, name="settled"),
+    }
     return render(request, "annotation/quality_disagreement.html", context)
 
 

@@ -1,5 +1,7 @@
 """How a campaign is going, and the answers behind every figure."""
 
+from dataclasses import asdict
+
 from django.contrib.auth.decorators import login_required
 from django.shortcuts import render
 from django.utils import timezone
@@ -8,8 +10,10 @@ from annotation import answers
 from annotation.access import campaign_for_researcher
 from annotation.answers import Filters
 from annotation.assessment import live
+from annotation.assessment.calculations import follow
 from annotation.campaigns.item_list import reports
-from annotation.campaigns.overview import annotators_with_counts
+from annotation.campaigns.overview import ByAnswers
+from annotation.jobs import worker_alive
 from annotation.views.paging import paged
 
 REPORTS_SHOWN = 10
@@ -20,30 +24,46 @@ def progress(request, slug):
     campaign = campaign_for_researcher(request.user, slug)
     filters = Filters.of(request.GET)
     names = _names(campaign)
-    people = paged(request, annotators_with_counts(campaign), name="people")
+    narrowed = {name: value for name, value in asdict(filters).items() if value is not None}
+    followed = follow(campaign, "progress", "Progress", request.user, **narrowed)
+    counts = follow(campaign, "people", "Answers by person", request.user)
+    people = paged(request, ByAnswers(campaign.annotators.all(), counts.part("counts")), name="people")
     shown = list(people)
     live.annotator_figures(shown)
-    scores = live.score_figures(campaign, filters, names["criteria"])
-    pairs = live.pair_figures(campaign, filters)
-    systems = {system.pk: system for system in names["systems"]}
-    for row in [row for figure in scores for row in figure["systems"]] + (pairs["systems"] if pairs else []):
-        row["system"] = systems[row["system"]]
-    by_system = live.system_progress(campaign)
     context = {
         "campaign": campaign,
         "filters": filters,
         **names,
         "now": timezone.now(),
-        "items": live.item_progress(campaign),
-        "by_system": [(system, by_system[system.pk]) for system in names["systems"] if system.pk in by_system],
-        "scores": scores,
-        "pairs": pairs,
-        "times": live.time_figures(campaign, filters),
+        "followed": followed,
+        **(_shown(followed.result, names) if followed.result else {"job": followed.job, "worker_alive": worker_alive()}),
+        "counts": counts,
         "people": people,
         "shown": shown,
         "reports": paged(request, reports(campaign), REPORTS_SHOWN, "reports"),
     }
     return render(request, "annotation/live.html", context)
+
+
+def _shown(figures: dict, names: dict) -> dict:
+    """The figures with their criteria and systems, those that are there still."""
+    criteria, systems = ({one.pk: one for one in names[part]} for part in ("criteria", "systems"))
+
+    def named(rows: list[dict]) -> list[dict]:
+        return [row | {"system": systems[row["system"]]} for row in rows if row["system"] in systems]
+
+    pairs, by_system = figures["pairs"], {row["system"]: row for row in figures["by_system"]}
+    return {
+        "items": figures["items"],
+        "by_system": [(system, by_system[pk]) for pk, system in systems.items() if pk in by_system],
+        "scores": [
+            figure | {"criterion": criteria[figure["criterion"]], "systems": named(figure["systems"])}
+            for figure in figures["scores"]
+            if figure["criterion"] in criteria
+        ],
+        "pairs": pairs and pairs | {"systems": named(pairs["systems"])},
+        "times": figures["times"],
+    }
 
 
 @login_required

@@ -7,8 +7,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from annotation.access import campaign_for_researcher
+from annotation.assessment.calculations import follow
 from annotation.campaigns import lifecycle
-from annotation.campaigns.overview import annotators_with_counts
+from annotation.campaigns.overview import ByAnswers
 from annotation.forms import AccountForm, InvitationForm, MailedInvitationForm, ResearcherForm
 from annotation.people import notices
 from annotation.people.accounts import add_account
@@ -44,11 +45,12 @@ def people(request, slug):
     invitations = paged(request, campaign.invitations.order_by("-created_at"), LINKS_SHOWN, "links")
     for invitation in invitations:
         invitation.address = _address(request, invitation)
-    annotators = annotators_with_counts(campaign).select_related("user", "invitation", "consent")
-    annotators, asked = searched(request, annotators, *SEARCHED)
+    annotators, asked = searched(request, campaign.annotators.select_related("user", "invitation", "consent"), *SEARCHED)
+    counts = follow(campaign, "people", "Answers by person", request.user)
     context = {
         "campaign": campaign,
-        "annotators": paged(request, annotators),
+        "annotators": paged(request, ByAnswers(annotators, counts.part("counts"))),
+        "counts": counts,
         "asked": asked,
         "invitations": invitations,
         "researchers": campaign.memberships.select_related("user").order_by("user__username"),
