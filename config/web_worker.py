@@ -23,6 +23,7 @@ BODY_SECONDS = 60.0  # for a body, and a second more for each of these bytes:
 LONGEST_BODY = 8 * 2**30 + 2**20  # bytes: the largest comparator (evaluator/archive.py) in its form
 LONG_BODY = 5 * 2**20  # bytes; of longer ones, a process keeps LONG_BODIES together
 LONG_BODIES = 2 * LONGEST_BODY
+LONGEST_UNREAD = 64 * 2**20  # bytes of a body that nobody read and that are thrown away; after longer ones the connection ends
 LINGER_SECONDS = 2.0  # for a client to close, after the answer
 REFUSALS = {
     408: b"Request Timeout",
@@ -186,6 +187,10 @@ class WebWorker(ThreadWorker):
     def handle_request(self, req, conn):
         req._expected_100_continue = False  # the body is here
         return super().handle_request(req, conn)
+
+    def _keepalive_after(self, conn, keeps):
+        """What nobody read of a body is here, too: it is thrown away, so that the next request on the connection is found."""
+        return bool(keeps) and conn.parser.finish_body(max_bytes=LONGEST_UNREAD)
 
     def finish_request(self, conn, fs: futures.Future):
         self.working -= 1

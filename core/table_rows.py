@@ -17,6 +17,8 @@ from core.rows import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, Fail, Row, refusal, re
 
 MAX_CELLS = 1_000_000  # of an Excel sheet, with the empty ones between its others; a minute of reading
 MAX_COLUMNS = 1000  # of a table
+UNUSED_TEXTS = 10_000  # of an Excel file, that none of its cells shows
+CELL, TEXT = re.compile(rb"<(?:\w+:)?c[ >/]"), re.compile(rb"<(?:\w+:)?si[ >/]")  # in a sheet, among the shared texts
 ROWS_AT_ONCE = 1000  # of Parquet
 ABOVE = 10  # rows that may stand above a table's header
 HIDDEN_ROW = re.compile(rb'<(?:\w+:)?row\b[^<>]*\shidden="(?:1|true)"')  # by a filter, or by hand
@@ -103,8 +105,11 @@ def sheet_names(file: BinaryIO, name: str) -> dict[str, bool]:
         content = io.BytesIO(file.read(MAX_DOCUMENT_BYTES + 1))
         if content.getbuffer().nbytes > MAX_DOCUMENT_BYTES:
             return {}  # which reading it refuses
-        sheets = openpyxl.load_workbook(content, read_only=True).worksheets
-        return {sheet.title: sheet.sheet_state == "visible" for sheet in sheets}
+        reader = openpyxl.reader.excel.ExcelReader(content, read_only=True)
+        reader.read_manifest()
+        reader.read_workbook()  # and not its texts, which may be millions
+        sheets = [sheet for sheet, place in reader.parser.find_sheets() if "chartsheet" not in place.Type]
+        return {sheet.name: sheet.state == "visible" for sheet in sheets}
     except Exception:  # a damaged file may fail anywhere inside; reading it says so
         return {}
     finally:
@@ -126,6 +131,7 @@ def sheet_cells(
         unpacked = sum(part.file_size for part in archive.infolist())
         if max(unpacked, content.getbuffer().nbytes) > MAX_DOCUMENT_BYTES:
             raise refusal(name, None, long)
+        _refuse_many(archive, name)
         sheets = _sheets(openpyxl.load_workbook(content, read_only=True, data_only=True), title)
         if not sheets:
             raise refusal(name, None, "has no sheet of cells")
@@ -152,6 +158,23 @@ def sheet_cells(
         while len(cells) > width and not cells[-1]:
             cells.pop()
         yield number, cells + [""] * (width - len(cells))
+
+
+def _refuse_many(archive: zipfile.ZipFile, name: str) -> None:
+    """Raises ImportRefused for more cells than are read, or texts that no cell uses: openpyxl reads all of them first."""
+    parts = archive.namelist()
+    sheets = [part for part in parts if part.startswith("xl/worksheets/")]
+    cells = sum(_count(CELL, archive.read(part)) for part in sheets)
+    texts = sum(_count(TEXT, archive.read(part)) for part in parts if part.endswith("sharedStrings.xml"))
+    if cells > MAX_CELLS:
+        raise refusal(name, None, f"holds more than {MAX_CELLS:,} cells; save it as CSV")
+    if texts > max(UNUSED_TEXTS, 2 * cells):
+        raise refusal(name, None, f"holds {texts:,} texts for {cells:,} cells; copy its table into a new file")
+
+
+def _count(mark: re.Pattern[bytes], content: bytes) -> int:
+    """No further than what is refused."""
+    return sum(1 for _ in islice(mark.finditer(content), 3 * MAX_CELLS))
 
 
 def _sheets(book: Any, title: str) -> list[Any]:

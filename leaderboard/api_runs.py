@@ -13,6 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.access import campaign_for_researcher
+from annotation.api.parsers import TooLarge
 from annotation.api.repeats import HEADER, once
 from core.errors import shortened
 from leaderboard.models import Run
@@ -29,11 +30,6 @@ from leaderboard.run_serializers import (
     RunSerializer,
 )
 from leaderboard.runs import choice, comparison, overview, registry, reports
-
-
-class TooLarge(APIException):
-    status_code = 413
-    default_detail = f"A request has at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE // 2**20} MB; send the outputs in parts."
 
 
 class Taken(APIException):

@@ -56,7 +56,7 @@ def submit_and_go_on(annotator: Annotator, *answer, **times) -> tuple[Submission
 def _submit(annotator, assignment_id, key, answer, seconds=None, active_seconds=None) -> Submission:
     assignment, known = _assignment(annotator, assignment_id, key)
     if known:
-        return known
+        return _same(known, answer)
     assert assignment is not None, "_assignment gives one of the two"
     rows = rows_of(annotator, assignment, annotator.campaign, answer)
     surplus = not places.close(assignment)
@@ -72,7 +72,7 @@ def revise(
     lock(annotator)
     assignment, known = _assignment(annotator, assignment_id, key)
     if known:
-        return known
+        return _same(known, answer)
     assert assignment is not None, "_assignment gives one of the two"
     if not may_change(assignment, annotator.campaign):
         raise Refused(gettext("You cannot change this answer: the campaign is not open, or you have seen the expected answer."))
@@ -111,6 +111,19 @@ def _assignment(annotator: Annotator, assignment_id: int, key: uuid.UUID) -> tup
     return assignment, None
 
 
+def _same(known: Submission, answer: dict) -> Submission:
+    """What was stored under the key. Raises Refused where the answer is another one now: nobody is told that it is stored."""
+    if known.payload != _payload(answer):
+        raise Refused(
+            gettext("An answer to this item is stored already, and it is another one. You can change it under “Your answers”.")
+        )
+    return known
+
+
+def _payload(answer: dict) -> dict:
+    return {k: {str(c): v for c, v in a.items()} if isinstance(a, dict) else a for k, a in answer.items()}
+
+
 def _store(annotator, assignment, key, answer, rows, seconds, active_seconds, surplus=False) -> Submission:
     submission = Submission(
         key=key,
@@ -119,7 +132,7 @@ def _store(annotator, assignment, key, answer, rows, seconds, active_seconds, su
         seconds=seconds,
         active_seconds=active_seconds,
         is_surplus=surplus,
-        payload={k: {str(c): v for c, v in a.items()} if isinstance(a, dict) else a for k, a in answer.items()},
+        payload=_payload(answer),
     )
     insert([submission])
     if not surplus:

@@ -1,19 +1,34 @@
-"""What the REST API reads: JSON nested no deeper than a person would write it, of numbers that can be written again."""
+"""What the REST API reads: JSON no longer than a form may be, nested no deeper than a person would write it, of numbers and
+texts that can be written again."""
 
 import json
 
-from rest_framework.exceptions import ParseError
+from django.conf import settings
+from rest_framework.exceptions import APIException, ParseError
 from rest_framework.parsers import JSONParser
 
 from core.rowfiles import MAX_DEPTH, NUMBERS, depth_of
 
 
+class TooLarge(APIException):
+    status_code = 413
+    default_detail = f"A request has at most {settings.DATA_UPLOAD_MAX_MEMORY_SIZE // 2**20} MB; send it in parts."
+
+
 class ShallowJSON(JSONParser):
     def parse(self, stream, media_type=None, parser_context=None):
-        """Deep nesting and 1e999 would be errors of the server wherever they are written or shown later."""
+        """Deep nesting, 1e999 and halves of surrogate pairs would be errors of the server wherever they are written or shown
+        later."""
         encoding = (parser_context or {}).get("encoding", "utf-8")
+        body = stream.read(settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1)
+        if len(body) > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+            raise TooLarge
         try:
-            data = json.loads(stream.read().decode(encoding), **NUMBERS)
+            data = json.loads(body.decode(encoding), **NUMBERS)
+            if b"\\u" in body:
+                json.dumps(data, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise ParseError("The JSON holds half of a surrogate pair, which is no character.") from None
         except RecursionError:
             raise ParseError("The JSON is nested too deeply.") from None
         except ValueError as error:

@@ -1,7 +1,8 @@
 """A campaign's items and the reports about them."""
 
-from django.db.models import Count, F, Q
+from django.db.models import F, OuterRef, Q
 
+from annotation.campaigns.overview import counted
 from annotation.models import Campaign, Item, ItemReport
 
 STATES = {
@@ -15,7 +16,7 @@ STATES = {
 def items_with_report_counts(campaign: Campaign, state: str = "", system: int | None = None, taken: int | None = None):
     """The items in their order, with how many open reports each has."""
     rows = campaign.items.select_related("output__context", "output__system", "other__system")
-    rows = rows.annotate(report_count=Count("reports", filter=Q(reports__resolved_at=None)))
+    rows = rows.annotate(report_count=counted(ItemReport.objects.filter(item=OuterRef("pk"), resolved_at=None), "item"))
     if state == "open":
         rows = rows.filter(taken__lt=F("places"))
     elif state == "full":
