@@ -1,11 +1,13 @@
 """What is told of a table that is none, in words and without the separator itself."""
 
 import io
+import zipfile
 
 import pytest
 
 from core.errors import ImportRefused
 from core.rowfiles import read_rows
+from core.table_rows import sheet_names
 
 
 @pytest.mark.parametrize(
@@ -48,3 +50,23 @@ def test_letters_in_dispute_are_shown_and_the_encoding_can_be_named():
     with pytest.raises(ImportRefused, match="as windows-1252 it reads “Café,1”: name the encoding"):
         list(read_rows(io.BytesIO(raw), "a.csv"))
     assert next(read_rows(io.BytesIO(raw), "a.csv", encoding="windows-1252")).fields["a"] == "Café"
+
+
+def test_texts_that_no_cell_of_a_workbook_uses_are_not_read(monkeypatch):
+    """108 KB of them held the import process for 18 minutes."""
+    import openpyxl
+
+    monkeypatch.setattr("core.table_rows.UNUSED_TEXTS", 10)
+    book, file = openpyxl.Workbook(), io.BytesIO()
+    book.active.append(["a", "b"])
+    book.create_sheet("more").sheet_state = "hidden"
+    book.save(file)
+    file.seek(0)
+    assert sheet_names(file, "a.xlsx") == {"Sheet": True, "more": False}
+    with zipfile.ZipFile(file) as plain, zipfile.ZipFile(padded := io.BytesIO(), "w") as other:
+        for part in plain.namelist():
+            other.writestr(part, plain.read(part))
+        other.writestr("xl/sharedStrings.xml", b"<sst>" + b"<si><t>x</t></si>" * 22 + b"</sst>")
+    padded.seek(0)
+    with pytest.raises(ImportRefused, match="holds 22 texts for 2 cells; copy its table into a new file"):
+        list(read_rows(padded, "a.xlsx"))
