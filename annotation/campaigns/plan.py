@@ -251,7 +251,8 @@ def _components_of(pilot: Campaign, ahead: int | None) -> dict[str, list[tuple[s
         by_criterion.setdefault(tuple(criterion), []).append((value, system, context, annotator))
     sources: dict[str, list[tuple[str, Components, Scale | None]]] = {}
     for (name, low, high), rows in by_criterion.items():
-        components = components_of(*zip(*rows), ahead=ahead) if len(rows) >= LEAST_PILOT else None
+        values, systems, contexts, annotators = zip(*rows)
+        components = components_of(values, systems, contexts, annotators, ahead) if len(rows) >= LEAST_PILOT else None
         if components:
             scale = Scale(low, high, float(np.mean([value for value, *_ in rows])))
             sources[name] = [(_source(pilot, len(rows), "scores"), components, scale)]

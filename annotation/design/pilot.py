@@ -7,6 +7,7 @@ over one system as over no other is told by the mean squares of each difference,
 
 from collections.abc import Hashable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -61,15 +62,15 @@ def pair_assumptions_of(
     return found if leanings is None else replace(found, ahead=most / over, freedom=freedom / (len(systems) - 1))
 
 
-def _leanings(reading: Reading, names: NDArray, ahead: Hashable | None) -> tuple[float, float] | None:
+def _leanings(reading: Reading, names: NDArray[Any], ahead: Hashable | None) -> tuple[float, float] | None:
     """The variances of people's leanings to this system, and to the others on average, not below 0; None where it is not among
     three systems or more, or too few people and contexts tell. Twice a difference's is the sum of its systems'."""
     answers = reading.answered
     if ahead not in names or len(names) < 3 or reading.shown is None or answers is None:
         return None
-    clusters = (np.unique(column, return_inverse=True)[1] for column in (answers.annotator, answers.context))
+    people, places = (np.unique(column, return_inverse=True)[1] for column in (answers.annotator, answers.context))
     severity = reading.variances["annotator"] if reading.scores else 0.0
-    both = 2 * reading.shown.leanings(reading.fit.answers, answers.systems, *clusters, severity)  # (s, s)
+    both = 2 * reading.shown.leanings(reading.fit.answers, answers.systems, people, places, severity)  # (s, s)
     if not np.isfinite(both).all():
         return None
     row = both.sum(axis=1)
