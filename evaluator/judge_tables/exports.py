@@ -15,6 +15,7 @@ PAIRS = "judgments of pairs"  # what a table is about where there is no criterio
 KINDS = {"expert": "experts", "skilled": "skilled annotators", "crowd": "crowd workers"}
 
 
+WORTH = "worth: what 10,000 answers of the judge add to people's answers on this campaign, with a lower bound (97.5%)"
 _CHANGES = (("noise", 0.1), ("noise", 0.5), ("discrete", None))  # `metaevaluation.score_changes`
 
 
@@ -42,12 +43,13 @@ def as_text(record: dict[str, Any]) -> str:
     if record["warning"]:
         lines += [record["warning"], ""]
     for scope, found in record["tables"].items():
-        lines += [SCOPES[scope], *aligned(list(_cells(found["rows"]))), ""]
+        lines += [SCOPES[scope], *aligned(list(_cells(found["rows"]))), WORTH, ""]
         lines += [f"  {row['name']}: {row['lacks']}" for row in found["rows"] if row["lacks"]]
         lines += [f"  {row['name']}: {_cost(row)}" for row in found["rows"] if "games" in row["settings"]]
         lines += [f"  {row['name']}: {row['alternative_of']}" for row in found["rows"] if _untested(row)]
         lines += [f"  {row['name']}: {took(row)}" for row in found["rows"] if took(row)]
         lines += [f"  {row['name']}: {own_in_words(row)}" for row in found["rows"] if own_in_words(row)]
+        lines += [f"  {words}." for words in (together(found), apart(found)) if words]
         better = [_better(d) for d in found["differences"] if d["corrected"] < 0.05]
         lines += [*(better or ["  No difference between judges in their agreement with these people is established."]), ""]
     lines += _attacks(record.get("attacks", []))
@@ -62,7 +64,12 @@ def as_csv(record: dict[str, Any]) -> str:
     attacks = {one["judge"]: one["attacks"] for one in record.get("attacks", [])}
     names = list(dict.fromkeys(_attack_column(one) for found in attacks.values() for one in found))
     rows = [
-        {"scope": scope, **_flat(row), **dict.fromkeys(names), **_attack_shares(attacks.get(row["name"], []))}
+        {
+            "scope": scope,
+            **_flat(row, coverage(row, found["rows"])),
+            **dict.fromkeys(names),
+            **_attack_shares(attacks.get(row["name"], [])),
+        }
         for scope, found in record["tables"].items()
         for row in found["rows"]
     ]
@@ -70,6 +77,12 @@ def as_csv(record: dict[str, Any]) -> str:
     writer = csv.DictWriter(out, [*rows[0], *about], lineterminator="\n")
     writer.writeheader()
     writer.writerows({**row, **about} for row in rows)
+    stacks = ((scope, found["stack"]) for scope, found in record["tables"].items() if found.get("stack"))
+    for scope, stack in stacks:
+        worth = stack["worth"] or {}
+        figures = {"worth": worth.get("more"), "worth_low": worth.get("low"), "worth_high": worth.get("high")}
+        told = {"scope": scope, "judge": "all together", "kind": "stack", "pairs": stack["pairs"], **figures}
+        writer.writerow(told | {"worth_beside": worth.get("people")} | about)
     return out.getvalue()
 
 
@@ -78,6 +91,7 @@ def as_latex(record: dict[str, Any]) -> str:
     parts = [f"% {signature(record)}", f"% {again(record)}"]
     for scope, found in record["tables"].items():
         parts += [f"% {SCOPES[scope]}", *tabular(list(_cells(found["rows"])))]
+        parts += [f"% {WORTH}", *(f"% {words}" for words in (together(found), apart(found)) if words)]
         parts += [f"% {one['name']}: {own_in_words(one)}" for one in found["rows"] if own_in_words(one)]
         if rows := _change_rows(found["rows"]):
             parts += ["% Pearson's correlation if people's scores had noise, or the judge's were rounded", *tabular(rows)]
@@ -156,13 +170,15 @@ def took(row: dict[str, Any]) -> str:
 def _cells(rows: list[dict[str, Any]]) -> Iterator[list[str]]:
     """The header and a row for each judge, as they are read."""
     agreement = ["Pearson", "Spearman", "Kendall", "within", "systems", "pairs", "with ties", "omega", "rho"]
-    yield ["judge", "outputs", *agreement, "length", "calibration error", "worth", "s"]
+    yield ["judge", "worth", "outputs", "judged", *agreement, "length", "calibration error", "cost", "s"]
     for row in rows:
         known, accuracy, test = row["correlations"], row["accuracy"], row["alternative"]
         correlations = [_figure(known.get(f"sample_{name}")) for name in MEASURES]
         yield [
             row["name"],
+            worth_figure(row),
             str(row["outputs"]),
+            "" if (part := coverage(row, rows)) is None else f"{part:.0%}",
             *correlations,
             _figure(known.get("context_pearson")),
             _figure(known.get("system_pearson")),
@@ -171,16 +187,27 @@ def _cells(rows: list[dict[str, Any]]) -> Iterator[list[str]]:
             "" if test is None else _winning_rate(test),
             _number(test and test["advantage"]),
             *_profile_cells(row.get("profile") or {}),
+            price(row),
             "" if row["seconds"] is None else f"{row['seconds']:.1f}",
         ]
 
 
 def _profile_cells(profile: dict[str, Any]) -> list[str]:
-    length, worth = profile.get("length"), profile.get("worth")
-    shown = "" if not worth else f"{worth['more']:,.0f}"
-    if worth and worth["low"] is not None:
-        shown += f" [{worth['low']:,.0f}, {worth['high']:,.0f}]"
-    return [_number(length and length["judge"]), _number(profile.get("calibration_error")), shown]
+    length = profile.get("length")
+    return [_number(length and length["judge"]), _number(profile.get("calibration_error"))]
+
+
+def coverage(row: dict[str, Any], rows: list[dict[str, Any]]) -> float | None:
+    """The share that a judge judged of the outputs that people scored, or of the pairs that they judged; None for people."""
+    of = "outputs" if any(one["outputs"] for one in rows) else "pairs"
+    most = max((one[of] for one in rows), default=0)
+    return None if row["kind"] == "ceiling" or not most else row[of] / most
+
+
+def price(row: dict[str, Any]) -> str:
+    """What its answers cost; empty where it was not asked for money, "?" where its replies do not say."""
+    used = row["settings"]
+    return "" if "calls" not in used else "?" if used.get("replies_without_usage", 0) else f"{used['cost']:.2f}"
 
 
 def own_in_words(row: dict[str, Any]) -> str:
@@ -197,19 +224,62 @@ def own_in_words(row: dict[str, Any]) -> str:
 
 
 def worth_in_words(row: dict[str, Any]) -> str:
-    """What its judgments would save people; empty where that is not known."""
-    found = (row.get("profile") or {}).get("worth")
+    """What a judge's answers are worth beside people's; empty where that is not known."""
+    return _worth_of(f"its {_judgments(row):,} answers", (row.get("profile") or {}).get("worth"))
+
+
+def _worth_of(answers: str, found: dict[str, Any] | None) -> str:
     if not found:
         return ""
-    interval = "" if found["low"] is None else f" ({found['low']:,.0f} to {found['high']:,.0f})"
+    least = "" if found["low"] is None else f" (at least {_floor(found['low'])})"
     return (
-        f"its {found['judgments']:,} judgments are worth {found['more']:,.0f}{interval} human ones,"
-        f" beside people's {found['people']:,} judged pairs"
+        f"{answers} are worth {found['more']:,.0f}{least} people's answers on this campaign, beside the"
+        f" {found['people']:,} pairs that people judged"
     )
 
 
-def _flat(row: dict[str, Any]) -> dict[str, Any]:
-    flat = {"judge": row["name"], "kind": row["kind"], "outputs": row["outputs"]}
+def _judgments(row: dict[str, Any]) -> int:
+    return int(((row.get("profile") or {}).get("worth") or {"judgments": 0})["judgments"])
+
+
+def worth_figure(row: dict[str, Any]) -> str:
+    """The same as a figure."""
+    found = (row.get("profile") or {}).get("worth")
+    return "" if not found else f"{found['more']:,.0f}" + (f" (>= {least})" if (least := worth_least(row)) else "")
+
+
+def worth_least(row: dict[str, Any]) -> str:
+    """Its lower bound; empty where there is none."""
+    found = (row.get("profile") or {}).get("worth")
+    return "" if not found or found["low"] is None else _floor(found["low"])
+
+
+def _floor(low: float) -> str:
+    return f"{int(low):,}"  # a bound is never rounded upwards
+
+
+def together(found: dict[str, Any]) -> str:
+    """What all judges of a table are worth together; empty where it has fewer than two, or was made before this was known."""
+    stack = found.get("stack")
+    if not stack or not stack["worth"]:
+        return ""
+    count = sum(weight > 0 for weight in stack["judges"].values())
+    said = _worth_of(f"{stack['worth']['judgments']:,} answers of all {len(stack['judges'])} judges together", stack["worth"])
+    left_out = f"; left out, as they answered too few: {', '.join(stack['left_out'])}" if stack["left_out"] else ""
+    return f"{said}; {count} of them have a weight{left_out}"
+
+
+def apart(found: dict[str, Any]) -> str:
+    """That some rows are not comparable; empty where all are of the same outputs."""
+    judged = {(row["outputs"], row["pairs"]) for row in found["rows"] if row["kind"] != "ceiling"}
+    said = "rows of other outputs or pairs are not ordered among each other; those with the most come first"
+    return said if len(judged) > 1 else ""
+
+
+def _flat(row: dict[str, Any], part: float | None) -> dict[str, Any]:
+    worth = (row.get("profile") or {}).get("worth") or {}
+    flat = {"judge": row["name"], "worth": worth.get("more"), "worth_low": worth.get("low"), "worth_high": worth.get("high")}
+    flat |= {"kind": row["kind"], "outputs": row["outputs"], "coverage": part}
     figures = {f"{level}_{name}": row["correlations"].get(f"{level}_{name}") for level in LEVELS for name in MEASURES}
     for name, figure in (figures | {"pairs_accuracy": row["accuracy"]}).items():
         flat |= {
@@ -225,12 +295,11 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
         one = changes.get((change, sigma), {})
         flat |= {f"{change}{sigma or ''}_{name}": one.get(name) for name in ("pearson", "spearman")}
     profile = row.get("profile") or {}
-    spread, length, worth = (profile.get(name) or {} for name in ("spread", "length", "worth"))
+    spread, length = (profile.get(name) or {} for name in ("spread", "length"))
     names = ("low", "high", "deviation", "distinct", "people_deviation")
     flat |= {f"score_{name}": spread.get(name) for name in names}
     flat |= {"length_spearman": length.get("judge"), "length_spearman_people": length.get("people")}
     flat |= {"calibration_error": profile.get("calibration_error"), "worth_beside": worth.get("people")}
-    flat |= {"worth": worth.get("more"), "worth_low": worth.get("low"), "worth_high": worth.get("high")}
     own = row.get("own") or {}
     flat |= {f"own_{name}": own.get(name) for name in ("of", "judge", "people", "favour", "low", "high")}
     flat |= {name: row["settings"].get(name) for name in ("calls", "kept", "cost", "flips")}

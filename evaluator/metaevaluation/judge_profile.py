@@ -102,9 +102,16 @@ def profile(
         p = probabilities_by_other_folds(d / size, targets, weights, folds, True)
         error = calibration_error(p, targets, weights)
         sides = np.where(systems[a] <= systems[b], 1.0, -1.0)
-        cells = np.unique(np.sort(np.stack([systems[a], systems[b]]), axis=0), axis=1, return_inverse=True)[1].ravel()
+        cells = pairs_of_systems(systems[a], systems[b])
         found = worth(sides * (p[:, 0] - p[:, 2]), sides * (targets[:, 0] - targets[:, 2]), cells, units[a])
     return Profile(_spread(u[both], scores[both]), _length(u, scores, words), error, found, points)
+
+
+def pairs_of_systems(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(p,) the number of each pair of systems, whichever comes first"""
+    both = np.sort(np.stack([first, second]), axis=0)  # (2, p)
+    numbers: NDArray[np.int64] = np.unique(both, axis=1, return_inverse=True)[1].ravel()
+    return numbers
 
 
 def worth(

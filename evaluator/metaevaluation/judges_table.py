@@ -21,7 +21,8 @@ from evaluator.metaevaluation.alternative_annotator import (
 from evaluator.metaevaluation.correlation_levels import Figure, levels
 from evaluator.metaevaluation.held_out import decide_by_other_folds
 from evaluator.metaevaluation.judge_comparison import JudgeDifference, differences, share_differences
-from evaluator.metaevaluation.judge_profile import OwnSystems, Profile, own_by_pairs, own_by_scores, profile
+from evaluator.metaevaluation.judge_profile import OwnSystems, Profile, own_by_pairs, own_by_scores, pairs_of_systems, profile
+from evaluator.metaevaluation.judge_stack import Stack, stack
 from evaluator.metaevaluation.pairs import JudgedPair, as_arrays
 from evaluator.metaevaluation.score_changes import Changed, score_changes
 
@@ -125,8 +126,9 @@ class JudgeRow:
 
 @dataclass(frozen=True)
 class JudgeTable:
-    rows: list[JudgeRow]  # those that agree most with people first; the ceiling first of all
+    rows: list[JudgeRow]  # the ceiling first of all; of those that judged the same outputs, those that agree most first
     differences: list[JudgeDifference]  # of every two judges, by scores where there are any, else by judgments of pairs
+    stack: Stack | None = None  # all judges together
 
 
 def table(people: PeopleScores, judges: Sequence[JudgeAnswers], annotators: str, seed: int) -> JudgeTable:
@@ -170,7 +172,30 @@ def _table(
     if np.isfinite(people.scores).any():  # such a judge passes where people agree little, whatever it is worth
         baselines.append(JudgeAnswers(CONSTANT, np.zeros(len(people.words)), kind="baseline"))
     every = [*rows, *(_row(people, one, EPSILON[annotators], seed) for one in baselines)]
-    return JudgeTable([_ceiling(people, seed), *sorted(every, key=_rank)], _differences(people, [*judges, *baselines], seed))
+    judged = {one.name: _judged(people, one) for one in [*judges, *baselines]}
+    order = sorted(every, key=lambda row: (judged[row.name], _rank(row)))
+    together = _together(people, judges, seed)
+    return JudgeTable([_ceiling(people, seed), *order], _differences(people, [*judges, *baselines], seed), together)
+
+
+def _judged(people: PeopleScores, judge: JudgeAnswers) -> tuple[int, bytes]:
+    """What a judge is measured on, those with the most first: rows of different outputs are not ordered among each other"""
+    known = np.isfinite(judge.utilities)
+    if np.isfinite(people.scores).any():
+        known = known & np.isfinite(people.scores).any(axis=1)
+    else:
+        known = np.isfinite(_ahead(judge, people.pairs))
+    return -int(known.sum()), known.tobytes()
+
+
+def _together(people: PeopleScores, judges: Sequence[JudgeAnswers], seed: int) -> Stack | None:
+    if not people.pairs:
+        return None
+    a, b, targets, _ = as_arrays(people.pairs)
+    sides = np.where(people.systems[a] <= people.systems[b], 1.0, -1.0)
+    cells = pairs_of_systems(people.systems[a], people.systems[b])
+    ahead = {one.name: sides * _ahead(one, people.pairs) for one in judges}
+    return stack(ahead, sides * (targets[:, 0] - targets[:, 2]), cells, people.units[a], _folds(people.contexts[a], seed))
 
 
 def _machine_written(people: PeopleScores) -> tuple[NDArray[np.int64], dict[int, int]] | None:

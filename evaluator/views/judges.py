@@ -134,6 +134,7 @@ def key_of(name: str) -> str:
 
 def _shown(row: dict) -> dict:
     words = {"took": exports.took(row), "worth": exports.worth_in_words(row), "own": exports.own_in_words(row)}
+    words |= {"worth_least": exports.worth_least(row), "price": exports.price(row)}
     return {**row, **words, "key": key_of(row["name"])}
 
 
@@ -166,8 +167,9 @@ def _in_words(record: dict) -> dict:
         (
             exports.SCOPES[scope],
             scope,
-            [_shown(row) for row in found["rows"]],
+            [_shown(row) | {"coverage": exports.coverage(row, found["rows"])} for row in found["rows"]],
             [d for d in found["differences"] if d["corrected"] < 0.05],
+            [words for words in (exports.together(found), exports.apart(found)) if words],
         )
         for scope, found in record["tables"].items()
     ]
