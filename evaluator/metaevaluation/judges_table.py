@@ -20,9 +20,8 @@ from evaluator.metaevaluation.alternative_annotator import (
 )
 from evaluator.metaevaluation.correlation_levels import Figure, levels
 from evaluator.metaevaluation.held_out import decide_by_other_folds
-from evaluator.metaevaluation.judge_comparison import JudgeDifference, differences, share_differences
+from evaluator.metaevaluation.judge_comparison import JudgeDifference, Stack, differences, share_differences, stack
 from evaluator.metaevaluation.judge_profile import OwnSystems, Profile, own_by_pairs, own_by_scores, pairs_of_systems, profile
-from evaluator.metaevaluation.judge_stack import Stack, stack
 from evaluator.metaevaluation.pairs import JudgedPair, as_arrays
 from evaluator.metaevaluation.score_changes import Changed, score_changes
 

@@ -2,8 +2,8 @@
 
 import csv
 import json
-import re
 import random
+import re
 import shlex
 import sys
 from io import StringIO

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from evaluator.metaevaluation.judge_comparison import Stack, stack
 from evaluator.metaevaluation.judge_profile import worth
-from evaluator.metaevaluation.judge_stack import Stack, stack
 
 pytestmark = pytest.mark.one_database
 

@@ -1,6 +1,6 @@
 """Does the lower bound of what a judge is worth hold? Campaigns whose judges are known, and all of them together.
 
-    python -m benchmarks.validity.judge_worth [--campaigns 500] [--seed 4300000]
+    python -m benchmarks.metrics.judge_worth [--campaigns 500] [--seed 4300000]
 
 Contexts, systems and noise are drawn anew in each campaign; the generator shares no code with the product. The true worth of a
 judge is n / (1 - r^2 N / (n + N)) - n with its correlation r over 200,000 pairs of other contexts; that of all together, with
@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from evaluator.metaevaluation.judge_comparison import stack
 from evaluator.metaevaluation.judge_profile import JUDGMENTS, worth
-from evaluator.metaevaluation.judge_stack import stack
 
 SYSTEMS, CONTEXTS, LARGE = 4, (10, 20, 40, 80), 200_000
 BIAS = 1.5  # what the biased judge adds to the first system's quality, whose differences have a standard deviation of 1.4
