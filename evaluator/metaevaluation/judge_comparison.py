@@ -2,9 +2,9 @@
 they are tested together: by Williams' test, as machine translation does (Graham & Baldwin 2014), and by exchanging the judges'
 scores of whole contexts (Deutsch, Dror & Roth 2021, PERM-INPUTS), which needs neither normal scores nor independent outputs.
 
-And what all judges together are worth beside people (`stack`). Several proxies in one prediction-powered estimate are one proxy,
+And what all judges together are worth beside people (`stack`). Several proxies in one prediction-powered estimate are one,
 their best linear combination (Angelopoulos, Duchi & Zrnic 2023, section 6; Miao et al. 2023, "Assumption-lean and data-adaptive
-post-prediction inference"). Weights are not below 0, are shrunk towards 0, and are fitted out of fold: a judge that adds nothing
+post-prediction inference"). Weights are not below 0, are shrunk towards 0, and are fitted out of fold: who adds nothing
 gets none, and a second that says the same adds nothing.
 """
 
