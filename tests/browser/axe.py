@@ -6,8 +6,10 @@ import axe_playwright_python
 
 AXE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
 WCAG_AND_BEST_PRACTICE = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-CONTRAST = {"runOnly": {"type": "rule", "values": ["color-contrast"]}}
+QUICK = {"resultTypes": ["violations"], "preload": False}
+CONTRAST = {**QUICK, "runOnly": {"type": "rule", "values": ["color-contrast"]}}
 EVERYTHING = {
+    **QUICK,
     "runOnly": {"type": "tag", "values": WCAG_AND_BEST_PRACTICE},
     "rules": {"target-size": {"enabled": True}},  # WCAG 2.2's, off by default
 }
