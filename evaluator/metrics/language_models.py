@@ -1,4 +1,9 @@
-"""Pretrained language models, and the log probabilities that they give to the tokens of a text."""
+"""Pretrained language models, and the log probabilities that they give to the tokens of a text.
+
+A model that is to read from left to right is tried when it is loaded: where a later token changes the probability of an
+earlier one, it is refused. XLNet reads in any order that its mask says (Yang et al. 2019, section 2.3), so it is given the one
+from left to right.
+"""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -17,10 +22,13 @@ from evaluator.encoders.hidden_states import arguments_of
 from evaluator.encoders.text_encoder import FrozenModel
 from evaluator.judges.protocol import Numbers
 from evaluator.judges.texts import Text
+from evaluator.metrics.inputs import MissingInput
 
 Whole = NDArray[np.int64]
 LOGITS_AT_ONCE = 2**25  # 128 MB: sequences x tokens x vocabulary
 LOGITS_ON_CPU = 2**23  # where more are hardly faster
+TRIED, SHARED = 8, 5  # tokens of the two texts on which a causal model is tried, and how many of them are the same
+LOOKS_AHEAD = 1e-5  # in nats: what later tokens may change of an earlier one by rounding
 
 
 class LanguageModel(FrozenModel):
@@ -33,8 +41,14 @@ class LanguageModel(FrozenModel):
 
     @classmethod
     def causal(cls, source: str) -> "LanguageModel":
-        """One that tells the next token, likewise."""
-        return cls._loaded(source, AutoModelForCausalLM)
+        """One that tells the next token, likewise. Raises MissingInput for one that looks ahead, as BERT does."""
+        found = cls._loaded(source, AutoModelForCausalLM)
+        if (change := found.looks_ahead()) > LOOKS_AHEAD:
+            raise MissingInput(
+                f"The model {found.name!r} is no causal language model: later tokens change the log probability of an earlier"
+                f" one by {change:.2g}. A model like BERT is a masked one."
+            )
+        return found
 
     @classmethod
     def _loaded(cls, source: str, kind: Any) -> "LanguageModel":
@@ -69,18 +83,30 @@ class LanguageModel(FrozenModel):
             found[rows] = log_p.cpu().numpy()[np.arange(len(rows)), ids[places[rows]]]
         return found
 
+    def looks_ahead(self) -> float:
+        """By how much the log probability of a token changes most where only later ones differ; 0 for a causal model."""
+        size = self.model.config.vocab_size
+        tokens = np.random.default_rng(0).permutation(size)[: 2 * TRIED - SHARED].tolist()
+        one, other = tokens[:TRIED], tokens[:SHARED] + tokens[TRIED:]
+        first, second = self.from_left_to_right(Sequences([one, other], [[0] * TRIED] * 2))
+        return float(np.abs(first[1:SHARED] - second[1:SHARED]).max())
+
     def from_left_to_right(self, sequences: Sequences) -> list[Numbers]:
         """(t,) of each sequence: log probability of every token given those before it; of the first, NaN."""
         found: list[Numbers] = [np.empty(0)] * len(sequences.ids)
-        for rows, logits in self._logits(sequences):
-            log_p = F.log_softmax(logits[:, :-1], -1)  # (b, t - 1, v)
+        of_the_next = slice(1, None) if self.model.config.model_type == "xlnet" else slice(None, -1)
+        for rows, logits in self._logits(sequences, in_order=True):
+            log_p = F.log_softmax(logits[:, of_the_next], -1)  # (b, t - 1, v)
             for row, given in zip(rows, log_p):
                 following = torch.tensor(sequences.ids[row][1:], device=given.device)[:, None]  # (t - 1, 1)
                 found[row] = np.append(np.nan, given[: len(following)].gather(1, following)[:, 0].cpu().numpy())
         return found
 
-    def _logits(self, sequences: Sequences, places: Whole | None = None) -> Iterator[tuple[Numbers, torch.Tensor]]:
-        """Positions (b,) and logits (b, t, v) of those sequences; (b, 1, v) of one token of each with places (sequences,)."""
+    def _logits(
+        self, sequences: Sequences, places: Whole | None = None, in_order: bool = False
+    ) -> Iterator[tuple[Numbers, torch.Tensor]]:
+        """Positions (b,) and logits (b, t, v) of those sequences; (b, 1, v) of one token of each with places (sequences,).
+        in_order: XLNet's of each token, given those before it."""
         longest = int(sequences.lengths.max(initial=1))
         logits = self.model.config.vocab_size * (longest if places is None else 1)  # of a sequence
         most = (LOGITS_ON_CPU if self.model.device.type == "cpu" else LOGITS_AT_ONCE) // logits
@@ -89,7 +115,17 @@ class LanguageModel(FrozenModel):
             batch = self.encoder.batch(sequences, rows).to(self.model.device)
             wanted = None if places is None else torch.tensor(places[rows], device=self.model.device)
             with torch.inference_mode():
-                yield rows, _logits_at(self.model, arguments_of(self.model, batch), wanted).float()
+                arguments = arguments_of(self.model, batch)
+                if in_order and self.model.config.model_type == "xlnet":
+                    arguments |= _left_to_right(batch.ids)
+                yield rows, _logits_at(self.model, arguments, wanted).float()
+
+
+def _left_to_right(ids: torch.Tensor) -> dict[str, torch.Tensor]:
+    """XLNet's arguments for ids (b, t): no token sees itself or a later one, and each is told."""
+    (b, t), device = ids.shape, ids.device
+    order = torch.ones(t, t, device=device).triu()  # (t, t) 1 where the row's token does not see the column's
+    return {"perm_mask": order.expand(b, t, t), "target_mapping": torch.eye(t, device=device).expand(b, t, t)}
 
 
 def _logits_at(model: PreTrainedModel, arguments: dict[str, torch.Tensor], places: torch.Tensor | None) -> torch.Tensor:

@@ -9,13 +9,14 @@ import torch
 from nltk.lm.models import InterpolatedLanguageModel
 from nltk.lm.smoothing import KneserNey as NltkKneserNey
 from nltk.util import everygrams
-from transformers import MobileBertConfig, MobileBertForMaskedLM
+from transformers import MobileBertConfig, MobileBertForMaskedLM, XLNetConfig, XLNetLMHeadModel
 
 from evaluator.judges.texts import Referenced, Text
-from evaluator.metrics.inputs import turns_of
+from evaluator.metrics.inputs import MissingInput, turns_of
 from evaluator.metrics.language_models import LanguageModel, _logits_at
 from evaluator.metrics.ngram_model import DISCOUNT, KneserNey, _padded
 from evaluator.metrics.registry import build
+from tests.evaluator.metrics.conftest import saved
 
 CLS, SEP, MASK, GOOD, BAD, W1, W2 = 2, 3, 4, 5, 6, 8, 9  # places in the vocabulary of the tiny encoder
 TEXT = Text(("w1 good", "bad"), "w2 w1")
@@ -75,6 +76,30 @@ def test_slp_from_left_to_right(causal):
     every = [p[i - 1, IDS[i]] for i in (1, 2, 4, 6, 7)]
     (u,) = build("slp-causal", causal=causal).utilities([TEXT])
     assert u == pytest.approx(np.mean(every), abs=1e-4)
+
+
+def test_what_looks_ahead_is_no_causal_model(tiny_masked, causal):
+    """BERT reads the whole text, also as transformers' causal model."""
+    with pytest.raises(MissingInput, match=r"is no causal language model: later tokens change .* by [0-9.e-]+\. A model like BERT"):
+        LanguageModel.causal(tiny_masked)
+    assert causal.looks_ahead() < 1e-6
+
+
+def test_xlnet_reads_from_left_to_right(tiny_encoder, tmp_path):
+    """Of each token, by its own call: the text up to there, with a mask in which nothing sees itself or what follows."""
+    torch.manual_seed(3)
+    config = XLNetConfig(vocab_size=37, d_model=16, n_layer=2, n_head=2, d_inner=32, initializer_range=0.5)
+    xlnet = LanguageModel.causal(saved(tmp_path, XLNetLMHeadModel(config), tiny_encoder))
+    every = []
+    for place in (1, 2, 4, 6, 7):
+        unseen = torch.tensor([[[float(j >= i) for j in range(place + 1)] for i in range(place + 1)]])
+        target = torch.zeros(1, 1, place + 1)
+        target[0, 0, place] = 1
+        given = {"perm_mask": unseen, "target_mapping": target, "token_type_ids": torch.tensor([OUTPUT[: place + 1]])}
+        every.append(log_p(xlnet.model, IDS[: place + 1], **given)[0, IDS[place]])
+    longer = Text(("w3 w4 w5 w6",), "w4 w3 w3")  # in the same call
+    u = build("slp-causal", causal=xlnet).utilities([longer, TEXT])
+    assert u[1] == pytest.approx(np.mean(every), abs=1e-4)
 
 
 def test_perplexity_is_the_outputs_given_its_context(causal):
