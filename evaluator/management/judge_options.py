@@ -37,6 +37,9 @@ REPEATED = (
     "jury",
     "by",
     "pairs",
+    "encoder",
+    "masked",
+    "causal",
 )  # what gives the same judges again
 Kind = Judge.Kind
 
@@ -117,6 +120,35 @@ def add_arguments(parser) -> None:
     parser.add_argument(
         "--replies", metavar="FILE", help="a file of replies from an earlier run, which are not asked for again"
     )
+
+
+def add_model_arguments(parser) -> None:
+    """Models for the metrics that need one: further options than those of `add_arguments`."""
+    for need, reads in (
+        ("encoder", "an encoder"),
+        ("masked", "a masked language model"),
+        ("causal", "a causal language model"),
+    ):
+        parser.add_argument(
+            f"--{need}",
+            action="extend",
+            nargs="+",
+            metavar="MODEL",
+            help=f"{reads} for the metrics that need one: a folder, or a name on the hub; several give a row each",
+        )
+
+
+def models_of(given: dict) -> dict[str, list[str]]:
+    """{need: folders and names on the hub}, of the options that name any. Raises Refused where two have one name."""
+    found = {}
+    for need in ("encoder", "masked", "causal"):
+        sources = [str(Path(one).absolute()) if Path(one).is_dir() else one for one in given[need] or ()]
+        names = [Path(one).name for one in sources]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise Refused(f"--{need}: two models are called {twice[0]!r}; rename a folder, since rows have the model's name.")
+        if sources:
+            found[need] = sources
+    return found
 
 
 def options_of(given: dict, campaign: Campaign) -> list[Option]:

@@ -25,7 +25,7 @@ NAMES = ["cosim", "<b>GPT</b>"]
 @pytest.fixture(autouse=True)
 def environment(monkeypatch):
     monkeypatch.setenv("COMPARENA_DEVICE", "cpu")
-    lengths = lambda known, name: JudgeAnswers(name, np.array([len(text.output) % 7 for text in known.texts]))
+    lengths = lambda known, name, *_: JudgeAnswers(name, np.array([len(text.output) % 7 for text in known.texts]))
     monkeypatch.setattr("evaluator.worker.judge_tables.candidates.METRICS", ["cosim"])
     monkeypatch.setattr("evaluator.worker.judge_tables.candidates._metric", lengths)
 

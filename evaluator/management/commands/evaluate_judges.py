@@ -9,7 +9,6 @@ from evaluator.management.device import add_device, use_device
 from evaluator.management.progress import ProgressBar
 from evaluator.management.table_files import write_tables
 from evaluator.metaevaluation.alternative_annotator import EPSILON
-from evaluator.metrics.registry import METRICS
 from evaluator.roster import SET_UP
 from evaluator.versions.selectors import by_default
 
@@ -60,6 +59,7 @@ class Command(ServiceCommand):
         parser.add_argument("--page", action="store_true", help="show the table on the campaign's page of judges")
         parser.add_argument("--pairs", type=int, help="maximum number of pairs for a pairwise judge, sampled with the seed")
         judge_options.add_arguments(parser)
+        judge_options.add_model_arguments(parser)
         add_device(parser)
 
     def run(self, slug, judge, snapshot, criterion, annotators, seed, ways, own, csv, latex, device, keep, set_up, **options):
@@ -67,6 +67,7 @@ class Command(ServiceCommand):
         from evaluator.worker.judge_tables import candidates, evaluation, material
 
         use_device(device)
+        models = judge_options.models_of(options)
         campaign = campaign_named(slug)
         known = material.material(campaign, criterion, snapshot)
         if chosen := by_default(known.snapshot, known.basis.criterion) if criterion is None else "":
@@ -81,12 +82,12 @@ class Command(ServiceCommand):
                 self.progress(f"{name}: {forecast}")
                 if options["forecast"]:
                     return {"judge": name, "calls": forecast.calls, "cost": forecast.cost, "forecast": str(forecast)}
-        found = candidates.candidates(known, others, options["pairs"], seed, WAYS if ways else ())
+        found = candidates.candidates(known, others, options["pairs"], seed, WAYS if ways else (), models=models)
         if judge:
-            missing = [name for name in judge if name not in {one.name for one in found}]
+            missing = [name for name in judge if not any(_is_named(one, [name]) for one in found)]
             if missing:
                 raise Refused(f"There is no judge {missing[0]!r} here; there are: {', '.join(one.name for one in found)}.")
-            found = [one for one in found if one.name in judge]
+            found = [one for one in found if _is_named(one, judge)]
         families = _families(own, [one.name for one in found])
         with ProgressBar() as bar:
             record = evaluation.evaluate(known, found, annotators, seed, bar, families)
@@ -95,8 +96,7 @@ class Command(ServiceCommand):
         of_judges += [word for name, _ in further if not judge for word in ("--set-up", name)]
         record["options"] = [*of_judges, *(["--ways"] if ways else []), *judge_options.words(options)]
         if options["attacks"]:
-            judges = {**{name: None for name in METRICS}, **dict(others)}
-            record["attacks"] = [_attacked(known, one.name, judges, seed) for one in found]
+            record["attacks"] = [_attacked(known, one, dict(others), seed) for one in found]
         if options["page"]:
             tables.keep(campaign, known.snapshot, record)
         write_tables(record, {csv: exports.as_csv, latex: exports.as_latex})
@@ -138,17 +138,22 @@ def _families(own: list[str], judges: list[str]) -> dict[str, list[str]]:
     return families
 
 
-def _attacked(known, name: str, judges: dict, seed: int) -> dict:
-    """judges: by name, None for a metric, which is made for the campaign."""
+def _is_named(one, names: list[str]) -> bool:
+    """By its name, or a metric's with any model."""
+    return one.name in names or bool(one.metric) and one.metric[0] in names
+
+
+def _attacked(known, one, judges: dict, seed: int) -> dict:
+    """one: a candidate. judges: at work, by name."""
     from evaluator.worker.judge_tables.attacks import attacked
     from evaluator.worker.judge_tables.material import metric_of
 
-    if name not in judges:
-        own = name.startswith("comparator")
+    if one.name not in judges and not one.metric:
+        own = one.name.startswith("comparator")
         why = "its card says what fools it" if own else "only its scores of these outputs are known"
-        return {"judge": name, "attacks": [], "why": why}
+        return {"judge": one.name, "attacks": [], "why": why}
     try:
-        judge = judges[name] or metric_of(known, name)
+        judge = judges.get(one.name) or metric_of(known, *one.metric)
     except Refused as refused:
-        return {"judge": name, "attacks": [], "why": str(refused).rstrip(".")}
-    return attacked(known, name, judge, seed)
+        return {"judge": one.name, "attacks": [], "why": str(refused).rstrip(".")}
+    return attacked(known, one.name, judge, seed)

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
@@ -16,18 +18,19 @@ from evaluator.metaevaluation.judges_table import JudgeAnswers
 from evaluator.metrics.registry import METRICS
 from evaluator.versions.registry import comparator_in_use
 from evaluator.worker.comparators import load
-from evaluator.worker.judge_tables.material import Material, metric_of, pairs_to_read
+from evaluator.worker.judge_tables.material import Material, metric_of, model_needed, pairs_to_read
 
 
 @dataclass(frozen=True)
 class Candidate:
     """A judge that may be asked; why: what it lacks, where it lacks all. Nobody named an `optional` one, so that what it
-    refuses stands beside the table and ends nothing."""
+    refuses stands beside the table and ends nothing. metric: its name and the model that it reads with."""
 
     name: str
     answer: Callable[[], JudgeAnswers] | None
     why: str = ""
     optional: bool = False
+    metric: tuple[str, str] | None = None
 
 
 def candidates(
@@ -37,14 +40,16 @@ def candidates(
     seed: int = 0,
     ways: Sequence[str] = (),
     watch: OnProgress | None = None,
+    models: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> list[Candidate]:
     """All judges there are for the campaign: the one place that lists them. others: further ones, by name; of those that read
     pairs each reads at most most_pairs, drawn by the seed. ways: of `comparison_scores.WAYS`, in which the comparator's
-    comparisons are made scores too, each a judge of its own. watch: follows the further judges."""
+    comparisons are made scores too, each a judge of its own. watch: follows the further judges. models: sources by what needs
+    them; a metric that needs one stands there with each of them."""
     found = [
         _comparator(known),
         *(_by_way(known, way, seed) for way in ways),
-        *(Candidate(name, partial(_metric, known, name), optional=True) for name in METRICS),
+        *(_metric_with(known, name, model) for name in METRICS for model in models.get(model_needed(name), [""])),
     ]
     found += [Candidate(name, partial(_imported, known, name)) for name in imports.judges_of(known.campaign)]
     pairs = pairs_to_read(known, most_pairs, seed)
@@ -175,6 +180,11 @@ def _imported_pairs(known: Material, name: str, said: Mapping[tuple, tuple[float
     return JudgeAnswers(name, u, dict(zip(pairs, likeliest(p).tolist(), strict=True)), lacks=lacks)
 
 
-def _metric(known: Material, name: str) -> JudgeAnswers:
+def _metric_with(known: Material, name: str, model: str) -> Candidate:
+    label = f"{name}, {Path(model).name}" if model else name
+    return Candidate(label, partial(_metric, known, label, name, model), optional=True, metric=(name, model))
+
+
+def _metric(known: Material, label: str, name: str, model: str) -> JudgeAnswers:
     """Raises MissingInput, which is a Refused, for what the metric needs and the campaign has not."""
-    return _asked(known, name, metric_of(known, name), [])
+    return _asked(known, label, metric_of(known, name, model), [])

@@ -1,6 +1,6 @@
 """What people said in a snapshot, and what judges may read of it. Imported inside commands and task bodies: some need torch."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,11 +12,18 @@ from core.errors import Refused
 from evaluator.encoders.text_encoder import KeptEncodings, TextEncoder
 from evaluator.judges.texts import Referenced, context_key, referenced
 from evaluator.metaevaluation.judges_table import PeopleScores
-from evaluator.metrics.inputs import Training, turns_of
+from evaluator.metrics.inputs import MissingInput, Training, turns_of
+from evaluator.metrics.language_models import LanguageModel
 from evaluator.metrics.metric import MetricJudge
 from evaluator.metrics.registry import METRICS, build
 from evaluator.trainings import sources
 from evaluator.versions.selectors import TrainingBasis, basis
+
+LOADED: dict[str, Callable[[str], TextEncoder | LanguageModel]] = {
+    "encoder": KeptEncodings.load,
+    "masked": LanguageModel.masked,
+    "causal": LanguageModel.causal,
+}
 
 
 @dataclass(frozen=True)
@@ -44,13 +51,14 @@ class Material:
         return Training.dealt(self.texts, None if np.isnan(scores).all() else scores.tolist())
 
     @cached_property
-    def encoder(self) -> TextEncoder:
-        """One for all metrics, which read each text once."""
-        return KeptEncodings.load()
+    def models(self) -> dict[tuple[str, str], TextEncoder | LanguageModel]:
+        """Those that were loaded already, by what needs them and their source: all metrics share one, which reads each text
+        once."""
+        return {}
 
     @cached_property
-    def metrics(self) -> dict[str, MetricJudge]:
-        """Those that were made already, by name: one that learns does so once."""
+    def metrics(self) -> dict[tuple[str, str], MetricJudge]:
+        """Those that were made already, by name and model: one that learns does so once."""
         return {}
 
     @cached_property
@@ -91,12 +99,30 @@ def pairs_to_read(known: Material, most: int | None = None, seed: int = 0) -> li
     return [pairs[i] for i in sorted(drawn.tolist())]
 
 
-def metric_of(known: Material, name: str) -> MetricJudge:
-    """The metric at work on the campaign. Raises MissingInput."""
-    if name not in known.metrics:
-        encoder = known.encoder if "encoder" in METRICS[name].needs else None
-        known.metrics[name] = build(name, encoder=encoder, corpus=turns_of(known.texts), training=known.training)
-    return known.metrics[name]
+def metric_of(known: Material, name: str, model: str = "") -> MetricJudge:
+    """The metric at work on the campaign. model: what it reads with, a folder or a name on the hub; without one the encoder
+    that is installed. Raises MissingInput."""
+    if (name, model) not in known.metrics:
+        need = model_needed(name)
+        given = {need: _model(known, need, model)} if need == "encoder" or model else {}
+        known.metrics[name, model] = build(name, corpus=turns_of(known.texts), training=known.training, **given)
+    return known.metrics[name, model]
+
+
+def model_needed(name: str) -> str:
+    """What kind of model a metric reads with; empty where it needs none."""
+    return next((need for need in LOADED if need in METRICS[name].needs), "")
+
+
+def _model(known: Material, need: str, source: str) -> TextEncoder | LanguageModel:
+    """Raises MissingInput where it cannot be loaded, or is none of that kind."""
+    if (need, source) not in known.models:
+        try:
+            known.models[need, source] = LOADED[need](source)
+        except (OSError, ValueError, KeyError) as error:
+            reason = str(error).splitlines()[0].rstrip(".")
+            raise MissingInput(f"The model {source!r} cannot be loaded: {reason}.") from error
+    return known.models[need, source]
 
 
 def _people(source: sources.Source, group_of: Mapping[str, str]) -> PeopleScores:

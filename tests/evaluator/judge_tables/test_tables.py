@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 @pytest.fixture(autouse=True)
 def environment(monkeypatch):
     monkeypatch.setenv("COMPARENA_DEVICE", "cpu")
-    lengths = lambda known, name: JudgeAnswers(name, np.array([len(text.output) % 7 for text in known.texts]))
+    lengths = lambda known, name, *_: JudgeAnswers(name, np.array([len(text.output) % 7 for text in known.texts]))
     monkeypatch.setattr("evaluator.worker.judge_tables.candidates.METRICS", ["cosim"])
     monkeypatch.setattr("evaluator.worker.judge_tables.candidates._metric", lengths)
 

@@ -80,7 +80,7 @@ def test_slp_from_left_to_right(causal):
 
 def test_what_looks_ahead_is_no_causal_model(tiny_masked, causal):
     """BERT reads the whole text, also as transformers' causal model."""
-    with pytest.raises(MissingInput, match=r"is no causal language model: later tokens change .* by [0-9.e-]+\. A model like BERT"):
+    with pytest.raises(MissingInput, match=r"is no causal language model: later tokens .* by [0-9.e-]+\. A model like BERT"):
         LanguageModel.causal(tiny_masked)
     assert causal.looks_ahead() < 1e-6
 

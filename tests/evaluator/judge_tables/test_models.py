@@ -1,0 +1,54 @@
+"""Metrics with models of one's choice: a row for each, from one command, as Zhang et al. (2021) set encoders side by side."""
+
+import pytest
+import torch
+from django.core.management import CommandError
+from transformers import XLNetConfig, XLNetLMHeadModel
+
+from tests.evaluator.metrics.conftest import saved, tiny_causal, tiny_encoder, tiny_masked  # noqa: F401
+from tests.evaluator.world import World, command
+
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+METRICS = ["cosim", "slp-masked", "slp-causal", "perplexity"]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory, tiny_encoder, tiny_masked, tiny_causal):  # noqa: F811
+    """A name and a folder of each family."""
+    torch.manual_seed(4)
+    config = XLNetConfig(vocab_size=37, d_model=16, n_layer=1, n_head=2, d_inner=32)
+    xlnet = saved(tmp_path_factory.mktemp("xlnet"), XLNetLMHeadModel(config), tiny_encoder)
+    found = {}
+    for name, source in {"bert": tiny_encoder, "masked": tiny_masked, "gpt": tiny_causal, "xlnet": xlnet}.items():
+        found[name] = tmp_path_factory.mktemp("models") / name
+        found[name].symlink_to(source)
+    return found
+
+
+def test_each_metric_has_a_row_for_each_model(folders, tmp_path, client, monkeypatch):
+    monkeypatch.setenv("COMPARENA_DEVICE", "cpu")
+    monkeypatch.setattr("evaluator.worker.judge_tables.candidates.METRICS", METRICS)
+    World(tmp_path, client)
+    names = [word for name in METRICS for word in ("--judge", name)]
+    models = ["--encoder", str(folders["bert"]), "--masked", str(folders["masked"])]
+    models += ["--causal", str(folders["gpt"]), str(folders["xlnet"]), str(folders["masked"])]
+    said = command("evaluate_judges", "talk", *names, *models)
+    rows = {row["name"]: row for row in said["tables"]["all"]["rows"] if row["kind"] == "judge"}
+    likelihoods = {f"{metric}, {model}" for metric in ("slp-causal", "perplexity") for model in ("gpt", "xlnet")}
+    assert set(rows) == {"cosim, bert", "slp-masked, masked"} | likelihoods
+    assert rows["slp-causal, gpt"]["settings"]["weights"] != rows["slp-causal, xlnet"]["settings"]["weights"]
+    without = {row["judge"]: row["why"] for row in said["without"]}
+    assert "is no causal language model" in without["slp-causal, masked"]
+    assert said["options"][-len(models) :] == models
+
+
+def test_a_model_that_is_not_there_is_said(folders, tmp_path, client, monkeypatch):
+    monkeypatch.setattr("evaluator.worker.judge_tables.candidates.METRICS", METRICS)
+    World(tmp_path, client)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    said = command("evaluate_judges", "talk", "--judge", "cosim", "--encoder", str(empty), str(folders["bert"]))
+    assert [row["name"] for row in said["tables"]["all"]["rows"] if row["kind"] == "judge"] == ["cosim, bert"]
+    assert f"The model '{empty}' cannot be loaded" in next(r["why"] for r in said["without"] if r["judge"] == "cosim, empty")
+    with pytest.raises(CommandError, match="--encoder: two models are called 'empty'"):
+        command("evaluate_judges", "talk", "--encoder", str(empty), str(empty))
