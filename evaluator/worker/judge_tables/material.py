@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -104,7 +105,7 @@ def metric_of(known: Material, name: str, model: str = "") -> MetricJudge:
     that is installed. Raises MissingInput."""
     if (name, model) not in known.metrics:
         need = model_needed(name)
-        given = {need: _model(known, need, model)} if need == "encoder" or model else {}
+        given: dict[str, Any] = {need: _model(known, need, model)} if need == "encoder" or model else {}
         known.metrics[name, model] = build(name, corpus=turns_of(known.texts), training=known.training, **given)
     return known.metrics[name, model]
 
