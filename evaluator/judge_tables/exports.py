@@ -15,7 +15,7 @@ PAIRS = "judgments of pairs"  # what a table is about where there is no criterio
 KINDS = {"expert": "experts", "skilled": "skilled annotators", "crowd": "crowd workers"}
 
 
-WORTH = "worth: what 10,000 answers of the judge add to people's answers on this campaign, with a lower bound (97.5%)"
+WORTH = "worth: how many more answers of these annotators 10,000 answers of the judge replace, with a lower bound (97.5%)"
 _CHANGES = (("noise", 0.1), ("noise", 0.5), ("discrete", None))  # `metaevaluation.score_changes`
 
 
@@ -233,8 +233,8 @@ def _worth_of(answers: str, found: dict[str, Any] | None) -> str:
         return ""
     least = "" if found["low"] is None else f" (at least {_floor(found['low'])})"
     return (
-        f"{answers} are worth {found['more']:,.0f}{least} people's answers on this campaign, beside the"
-        f" {found['people']:,} pairs that people judged"
+        f"{answers} are worth {found['more']:,.0f}{least} more answers of these annotators, beside the"
+        f" {found['people']:,} pairs that they judged; about people in general they say less where tastes differ"
     )
 
 
