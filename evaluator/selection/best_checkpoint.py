@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dtrtrs
+from scipy.special import stdtrit
 
 from evaluator.selection.curve import Curve, Floats
 from evaluator.selection.rules import Rules
@@ -23,6 +24,7 @@ PANEL = 32  # checkpoints that all others are compared with
 DRAWS = 4000
 SIZES = np.array([0.0, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2])  # of movement and of scatter, in standard errors of a strength
 CONFIDENCE = 0.95
+SURELY_WORSE = 0.001  # of all checkpoints together
 SMALLEST = 1e-6  # squared log-odds
 
 
@@ -56,19 +58,33 @@ def best(curve: Curve, rules: Rules, found: Strengths) -> Best:
 
 def drawn(curve: Curve, rules: Rules, found: Strengths) -> Floats:
     """(DRAWS, m) what the checkpoints' true strengths may be. How much they move and scatter is taken from the part of the
-    training in which the best may lie: a steep beginning says nothing of how the best ones differ."""
+    training in which the best may lie: a steep beginning says nothing of how the best ones differ. One that the highest point
+    beats by more than all chance is below it in each draw: no movement of one size explains a single leap between equals."""
     m = len(curve)
     each = by_unit(found.influences(np.eye(m) - 1 / m)[0], curve.units) / len(curve.groups)  # (m, u)
+    surely_worse = _surely_worse(found.values[0], each)
     draws, first, end = np.empty((DRAWS, m)), 0, m
     while True:
         steps = np.arange(first, end)
         walk = np.minimum.outer(steps, steps).astype(float)
         part = _drawn(found.values[0, first:end], each[first:end], walk, [(a, b) for a in SIZES for b in SIZES], rules.seed)
         draws[:, first:end] = part
+        part[:, surely_worse[first:end]] -= 2 * np.ptp(part) + 1.0
         may_be = first + np.flatnonzero(chances_of(part))
         if may_be[0] == first and may_be[-1] == end - 1:
             return draws
         first, end = int(may_be[0]), int(may_be[-1]) + 1
+
+
+def _surely_worse(values: Floats, each: Floats) -> NDArray[np.bool_]:
+    """(m,) which are below the highest of values (m,) by what units (m, u) say of both, with Bonferroni's correction"""
+    m, u = each.shape
+    if u < 2:
+        return np.zeros(m, dtype=bool)
+    top = int(values.argmax())
+    error = np.sqrt(((each - each[top]) ** 2).sum(1) * u / (u - 1) + SMALLEST)  # (m,)
+    worse: NDArray[np.bool_] = values[top] - values > stdtrit(u - 1, 1 - SURELY_WORSE / m) * error
+    return worse
 
 
 def chances_of(draws: Floats) -> Floats:

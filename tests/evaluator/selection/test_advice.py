@@ -161,6 +161,16 @@ def test_of_a_curve_that_lay_and_now_rises_the_past_does_not_stop_it():
     assert not found.stops(Rules(worthwhile=25).worthwhile_slope)
 
 
+def test_a_leap_between_equals_leaves_the_first_out_of_the_best():
+    """The first loses on 45 of 68 contexts to each of 14 later ones, which are equal: no chance explains that (z over 6), and each
+    later one is the best with a chance of 1 / 14."""
+    won = np.repeat([1.0, 0.0], [45, 23])
+    utilities = np.vstack([np.zeros(68), np.tile(won, (14, 1))])
+    found = advice(curve_of(100 * np.arange(1, 16), ByUtility(utilities, by_order), 68), Rules()).best
+    assert set(found.not_worse) == set(range(200, 1600, 100)) and found.rank_high == 14
+    assert found.probability == pytest.approx(1 / 14, abs=0.02)
+
+
 def test_the_set_of_the_best_is_the_smallest_that_sums_to_95_percent():
     assert kept(np.array([0.3, 0.05, 0.5, 0.15])) == [2, 0, 3]
     assert kept(np.array([0.25, 0.25, 0.25, 0.25])) == [0, 1, 2, 3]
