@@ -93,11 +93,15 @@ class NewRunSerializer(serializers.Serializer):
 RULES = ("worthwhile", "per", "error", "previous", "losses", "plays", "seed")
 
 
+ROUNDED = 1e-3  # a logarithm of a probability that is near 1, summed in single precision, may come out so far above 0
+
+
 class OutputSerializer(serializers.Serializer):
     context_id = Text(max_length=200)
     output = Text(allow_blank=True, max_length=reports.LONGEST_TEXT)
     logprob = Number(
-        required=False, allow_null=True, min_value=-LARGEST_NUMBER, max_value=LARGEST_NUMBER,
+        required=False, allow_null=True, min_value=-LARGEST_NUMBER, max_value=ROUNDED,
+        error_messages={"max_value": "The logarithm of a probability is at most 0."},
         help_text="Natural logarithm of its probability.",
     )  # fmt: skip
 

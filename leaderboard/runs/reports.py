@@ -65,11 +65,7 @@ def receive(run: Run, report: Report, user=None) -> Received:
     stored, left_out = _store(checkpoint, report, contexts)
     if not is_new and report.validation_loss not in (None, checkpoint.validation_loss):
         left_out += _loss(checkpoint, report.validation_loss)
-    if report.total_steps and report.total_steps < (run.total_steps or 0):
-        left_out.append(f"The total stays {run.total_steps:,} steps.")
-    total = max(report.total_steps or 0, run.total_steps or 0, report.step if run.total_steps else 0)
-    if total and total != run.total_steps:
-        set_total(run, max(total, report.step))
+    left_out += _count_total(run, report)
     missing = len(contexts) - checkpoint.outputs.count()
     if not missing and not checkpoint.digest:
         checkpoint.digest = digest_of(checkpoint, contexts)
@@ -77,6 +73,19 @@ def receive(run: Run, report: Report, user=None) -> Received:
     if not missing and checkpoint.judged_at is None:
         have_judged(run, user)
     return Received(checkpoint, is_new or bool(stored), stored, missing, run.job, left_out)
+
+
+def _count_total(run: Run, report: Report) -> list[str]:
+    """A total grows with what is reported. What is not kept of it."""
+    if report.total_steps and report.total_steps < report.step and not run.total_steps:
+        return [f"A total of {report.total_steps:,} steps is below step {report.step:,}, so it is not kept."]
+    left_out = []
+    if report.total_steps and report.total_steps < (run.total_steps or 0):
+        left_out.append(f"The total stays {run.total_steps:,} steps.")
+    total = max(report.total_steps or 0, run.total_steps or 0)
+    if total and max(total, report.step) != run.total_steps:
+        set_total(run, max(total, report.step))
+    return left_out
 
 
 def contexts_of(run: Run) -> dict[str, int]:

@@ -133,6 +133,18 @@ class TestReports:
         assert report(1600, total_steps=4000).status_code == 202
         assert call("GET", "runs/lstm/").json()["total_steps"] == 4000
 
+    def test_a_total_below_the_step_is_no_total(self, world, report, call):
+        assert call("POST", "runs/", {"name": "lstm"}).status_code == 201
+        assert report(15, total_steps=3).json()["left_out"] == ["A total of 3 steps is below step 15, so it is not kept."]
+        report(900)
+        assert call("GET", "runs/lstm/").json()["total_steps"] is None
+
+    def test_a_log_probability_is_at_most_0(self, run, call):
+        rows = lambda said: {"step": 1, "outputs": [{"context_id": "c00", "output": "a", "logprob": said}], "part": 1, "parts": 2}
+        wrong = call("POST", "runs/lstm/checkpoints/", rows(3.0))
+        assert wrong.status_code == 400 and "at most 0" in wrong.content.decode()
+        assert call("POST", "runs/lstm/checkpoints/", rows(1e-6)).status_code == 202  # rounding
+
     def test_a_closed_run_takes_no_more(self, run, report, call):
         assert call("POST", "runs/lstm/close/").json()["closed_at"]
         assert report(100).status_code == 409 and AuditEvent.objects.filter(action="run closed").count() == 1
