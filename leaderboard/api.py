@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.access import campaign_for_researcher
-from annotation.api.parsers import ShallowJSON
+from annotation.api.parsers import OutputsJSON
 from annotation.api.repeats import HEADER, once
 from annotation.models import System
 from leaderboard import systems
@@ -28,7 +28,7 @@ from leaderboard.models import Tournament
 BASIS = OpenApiParameter("basis", enum=Tournament.Basis.values, description="Default: the board that the page opens on.")
 JUDGE = OpenApiParameter("judge", description="By name; default, unless the basis is people: any comparator.")
 CRITERION = OpenApiParameter("criterion")
-ROWS_OR_FILE = [ShallowJSON, MultiPartParser]
+ROWS_OR_FILE = [OutputsJSON, MultiPartParser]
 
 
 class LeaderboardView(APIView):

@@ -16,6 +16,8 @@ class TooLarge(APIException):
 
 
 class ShallowJSON(JSONParser):
+    rows = ""  # a field of rows, which are read as a file's are: what is wrong there is said with its line
+
     def parse(self, stream, media_type=None, parser_context=None):
         """Deep nesting, 1e999 and halves of surrogate pairs would be errors of the server wherever they are written or shown
         later."""
@@ -26,7 +28,8 @@ class ShallowJSON(JSONParser):
         try:
             data = json.loads(body.decode(encoding), **NUMBERS)
             if b"\\u" in body:
-                json.dumps(data, ensure_ascii=False).encode()
+                rest = {key: value for key, value in data.items() if key != self.rows} if isinstance(data, dict) else data
+                json.dumps(rest, ensure_ascii=False).encode()
         except UnicodeEncodeError:
             raise ParseError("The JSON holds half of a surrogate pair, which is no character.") from None
         except RecursionError:
@@ -36,3 +39,7 @@ class ShallowJSON(JSONParser):
         if depth_of(data) > MAX_DEPTH:
             raise ParseError("The JSON is nested too deeply.")
         return data
+
+
+class OutputsJSON(ShallowJSON):
+    rows = "outputs"

@@ -140,7 +140,12 @@ class TestReports:
         assert call("GET", "runs/lstm/").json()["total_steps"] is None
 
     def test_a_log_probability_is_at_most_0(self, run, call):
-        rows = lambda said: {"step": 1, "outputs": [{"context_id": "c00", "output": "a", "logprob": said}], "part": 1, "parts": 2}
+        rows = lambda said: {
+            "step": 1,
+            "outputs": [{"context_id": "c00", "output": "a", "logprob": said}],
+            "part": 1,
+            "parts": 2,
+        }
         wrong = call("POST", "runs/lstm/checkpoints/", rows(3.0))
         assert wrong.status_code == 400 and "at most 0" in wrong.content.decode()
         assert call("POST", "runs/lstm/checkpoints/", rows(1e-6)).status_code == 202  # rounding
