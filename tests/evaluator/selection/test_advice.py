@@ -162,8 +162,8 @@ def test_of_a_curve_that_lay_and_now_rises_the_past_does_not_stop_it():
 
 
 def test_a_leap_between_equals_leaves_the_first_out_of_the_best():
-    """The first loses on 45 of 68 contexts to each of 14 later ones, which are equal: no chance explains that (z over 6), and each
-    later one is the best with a chance of 1 / 14."""
+    """The first loses on 45 of 68 contexts to each of 14 later ones, which are equal: no chance explains that (z over 6), and
+    each later one is the best with a chance of 1 / 14."""
     won = np.repeat([1.0, 0.0], [45, 23])
     utilities = np.vstack([np.zeros(68), np.tile(won, (14, 1))])
     found = advice(curve_of(100 * np.arange(1, 16), ByUtility(utilities, by_order), 68), Rules()).best
