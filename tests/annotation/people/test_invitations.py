@@ -75,8 +75,8 @@ class TestPeople:
 
     def test_a_page_of_people_makes_a_fixed_number_of_queries(self, world, django_assert_num_queries):
         def queries():
-            # session, user, campaign, links and their number, annotators and their number, researchers; what comes next; figures
-            # that are kept
+            # session, user, campaign, links and their number, annotators and their number, researchers; what comes next;
+            # figures that are kept
             with django_assert_num_queries(8 + 7 + 4):
                 assert world.get("people/").status_code == 200
 
