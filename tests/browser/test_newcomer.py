@@ -126,7 +126,7 @@ def test_from_a_fresh_clone_to_peoples_board(step, served, open_page, files):
     page.get_by_role("link", name="Play people's board").click()
     page.get_by_role("button", name="Play", exact=True).click()
     page.wait_for_url("**/leaderboard/**")
-    table = page.get_by_role("table", name="People, Overall")
+    table = page.get_by_role("table", name="Overall, with 95% intervals")
     table.wait_for(timeout=120_000)  # the page shows it by itself when a worker has played it
     step("people's board")
     assert all(table.get_by_role("link", name=name).is_visible() for name in ("Good", "Short", "Odd", "long"))
