@@ -4,6 +4,7 @@ from inspect import isfunction
 from typing import Any
 
 from django import template
+from django.template.defaultfilters import floatformat
 
 from leaderboard.boards import charts, diagnoses, wording
 from leaderboard.boards.board import Board
@@ -44,7 +45,8 @@ def own_difference(pair: Difference, board: Board) -> str:
 def estimate(row: Standing, board: Board) -> dict[str, str]:
     """{value, ends} as the table's first figure says them: in the question's unit where that is known, else the rating."""
     if row.own is None:
-        return {"value": f"{row.rating:.0f}", "ends": f"{row.low:.0f} to {row.high:.0f}"}
+        value, low, high = (floatformat(figure, 0) for figure in (row.rating, row.low, row.high))  # as other tables round
+        return {"value": value, "ends": f"{low} to {high}"}
     value, _, ends = own_estimate(board, row.own).partition(" (")
     return {"value": value, "ends": ends.removesuffix(")")}
 
