@@ -7,6 +7,7 @@ commas.
 
 import ast
 import io
+import json
 import tokenize
 from collections.abc import Iterator
 from typing import Any, TypeGuard
@@ -106,3 +107,14 @@ def printed_list(cell: str, numbers: bool = False) -> list[Any] | None:
     except (ValueError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError):
         return None
     return value if isinstance(value, list) else None
+
+
+def cell_text(cell: object) -> str:
+    """A cell of a file as people read it: chat messages as "user: ... assistant: ...", other lists and objects as JSON."""
+    if isinstance(cell, list) and cell and all(_is_message(turn) for turn in cell):
+        return " ".join(f"{turn['role']}: {turn['content']}" for turn in cell)
+    return json.dumps(cell, ensure_ascii=False, default=str) if isinstance(cell, (list, dict)) else str(cell)
+
+
+def _is_message(turn: object) -> bool:
+    return isinstance(turn, dict) and all(isinstance(turn.get(name), str) for name in ("role", "content"))

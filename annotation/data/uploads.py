@@ -16,6 +16,7 @@ from annotation.data.files import LOOKED_AT, SPREAD, Reading, is_archive
 from annotation.models import Campaign, Upload
 from annotation.questions import registry
 from core import archives, wall_clock
+from core.column_shapes import cell_text
 from core.errors import ImportRefused, Refused, RowError
 from core.rows import paths_in
 from core.table_rows import MAX_COLUMNS
@@ -106,7 +107,7 @@ def _look(upload: Upload) -> ImportRefused | None:
     columns, rows, refused = look(upload)
     if refused is not None:
         return refused
-    shown = [row | {"cells": [None if cell is None else str(cell)[:CELL] for cell in row["cells"]]} for row in rows]
+    shown = [row | {"cells": [None if cell is None else cell_text(cell)[:CELL] for cell in row["cells"]]} for row in rows]
     upload.sample = {"columns": columns, "rows": shown, "encoding": upload.options.get("encoding", "")}
     cells = [(column, cell) for row in rows for column, cell in zip(columns, row["cells"]) if isinstance(cell, dict)]
     nested = dict.fromkeys(path for column, cell in cells for path in paths_in({column: cell}) if path != column)

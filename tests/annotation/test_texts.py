@@ -3,6 +3,7 @@
 import pytest
 
 from annotation.templatetags.texts import p_value
+from core.column_shapes import cell_text
 
 
 @pytest.mark.parametrize(
@@ -10,3 +11,17 @@ from annotation.templatetags.texts import p_value
 )
 def test_a_p_value_is_never_shown_as_zero(value, shown):
     assert p_value(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        ([{"role": "user", "content": "Why?"}, {"role": "gpt", "content": "So."}], "user: Why? gpt: So."),
+        ([{"role": "user", "content": None}], '[{"role": "user", "content": null}]'),
+        (["schön", True], '["schön", true]'),
+        (0, "0"),
+        ("", ""),
+    ],
+)
+def test_a_cell_of_a_file_is_written_as_people_read_it(cell, shown):
+    assert cell_text(cell) == shown

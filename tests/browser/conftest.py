@@ -45,6 +45,7 @@ def open_page(browser, live_server):
         server = options.setdefault("base_url", live_server.url).rstrip("/")
         context = browser.new_context(**options)
         context.set_default_timeout(10_000)
+        context.set_default_navigation_timeout(30_000)  # the first page loads the views, on whatever machine
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))

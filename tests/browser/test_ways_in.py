@@ -76,6 +76,10 @@ def test_from_the_drop_to_the_first_item(open_page, shape, settings, tmp_path):
             page.get_by_label(f"{label}, if no column names it").fill(value)
         page.get_by_role("button", name="Check").click()
     page.get_by_text("No errors; nothing is stored yet.").wait_for()
+    names, numbers = page.locator("dl.facts dt").all_inner_texts(), page.locator("dl.facts dd").all_inner_texts()
+    account = {name: int(number) for name, number in zip(names, numbers) if not name.startswith("Also in this file")}
+    assert account.pop("Read", 0) == sum(account.values())
+    assert "'role'" not in page.content()
     shot(page, f"{shape} 1 preview")
     assert_axe_clean(page)
     page.set_viewport_size(PHONE["viewport"])

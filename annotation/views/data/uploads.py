@@ -64,6 +64,7 @@ def upload(request, slug, pk):
         "errors": paged(request, stored.error_entries(), name="errors"),
         "kinds": stored.result.get("kinds", []),
         "unused": stored.result.get("unused", []),
+        "kept": kept_rows(stored.result),
         "left_out": list(stored.result.get("left_out", {}).items()),
         "elsewhere": [(in_words(kind), count) for kind, count in stored.result.get("elsewhere", {}).items()],
         "rich_texts": rich_texts(campaign) if is_done else None,
@@ -112,3 +113,8 @@ def discard(request, slug, pk):
 def _upload(request, slug, pk):
     campaign = campaign_for_researcher(request.user, slug)
     return campaign, get_object_or_404(campaign.uploads.select_related("campaign", "user", "job"), pk=pk)
+
+
+def kept_rows(result: dict) -> int:
+    """Rows that are stored, or would be: all that were read, less those that were there already and those left out."""
+    return result.get("rows", 0) - result.get("repeated", 0) - sum(result.get("left_out", {}).values())
