@@ -16,6 +16,7 @@ from rest_framework.views import APIView
 from annotation.access import campaign_for_researcher
 from annotation.api.parsers import OutputsJSON
 from annotation.api.repeats import HEADER, once
+from annotation.api.request_fields import KnownFields, refuse_unknown
 from annotation.models import System
 from leaderboard import systems
 from leaderboard.access import campaign_with_boards, tournament_for
@@ -71,7 +72,7 @@ class SystemSerializer(serializers.ModelSerializer):
         read_only_fields = ["retired_at"]
 
 
-class ChangeSerializer(SystemSerializer):
+class ChangeSerializer(KnownFields, SystemSerializer):
     retired = serializers.BooleanField(required=False)
 
     class Meta(SystemSerializer.Meta):
@@ -105,6 +106,7 @@ class SystemsView(APIView):
     @once
     def post(self, request, slug):
         campaign = campaign_for_researcher(request.user, slug)
+        refuse_unknown(NewSystemSerializer, request.data)
         asked = SystemSerializer(data=request.data)
         asked.is_valid(raise_exception=True)
         source, name = _outputs(request)
@@ -140,6 +142,7 @@ class OutputsView(APIView):
 
     @extend_schema(request=OutputsSerializer, responses=SystemSerializer)
     def put(self, request, slug, pk):
+        refuse_unknown(OutputsSerializer, request.data)
         system, (source, name) = _own(request, slug, pk), _outputs(request)
         systems.replace_outputs(system, source, name, request.user)
         return Response(SystemSerializer(system).data)

@@ -10,6 +10,7 @@ from rest_framework.views import APIView
 
 from annotation.access import campaign_for_researcher
 from annotation.api.repeats import HEADER, once
+from annotation.api.request_fields import KnownFields
 from annotation.api.serializers import JobSerializer
 from evaluator.comparator.settings import MAX_SEED
 from evaluator.roster import LONGEST_NAME, judge_named
@@ -23,7 +24,7 @@ from leaderboard.tournaments import active_selection, start
 FILES = {"csv": ("text/csv", exports.as_csv), "tex": ("text/x-tex", exports.as_latex), "svg": ("image/svg+xml", exports.as_svg)}
 
 
-class PlaySerializer(serializers.Serializer):
+class PlaySerializer(KnownFields, serializers.Serializer):
     basis = serializers.CharField(required=False, allow_blank=True, help_text="people, judge, or corrected: people by a judge.")
     judge = serializers.CharField(
         required=False, allow_blank=True, max_length=LONGEST_NAME, help_text="By name; default: the comparator in use."
@@ -57,7 +58,7 @@ class TournamentRowSerializer(serializers.ModelSerializer):
         fields = ["chosen", "id", "basis", "judge", "kind", "comparator", "criterion", "level", "seed", "finished_at", "job"]
 
 
-class AskSerializer(serializers.Serializer):
+class AskSerializer(KnownFields, serializers.Serializer):
     goal = serializers.ChoiceField(
         choices=["systems", "comparator"], default="systems", help_text="What the next pairs are to tell most about."
     )

@@ -12,6 +12,7 @@ from rest_framework.views import APIView
 
 from annotation.access import campaign_for_researcher
 from annotation.api.repeats import HEADER, once
+from annotation.api.request_fields import KnownFields
 from annotation.api.serializers import JobSerializer
 from annotation.models import Job
 from annotation.people.audit import exported
@@ -20,7 +21,7 @@ from leaderboard.archive import exchange
 from leaderboard.publication.contents import within_a_request
 
 
-class ArchiveSerializer(serializers.Serializer):
+class ArchiveSerializer(KnownFields, serializers.Serializer):
     file = serializers.FileField()
     slug = serializers.SlugField(max_length=80, required=False, help_text="Another short name; default: the one that it had.")
     dry_run = serializers.BooleanField(default=False)

@@ -15,6 +15,7 @@ from rest_framework.views import APIView
 from annotation.access import campaign_for_researcher
 from annotation.api.parsers import TooLarge
 from annotation.api.repeats import HEADER, once
+from annotation.api.request_fields import MOST, unknown_in
 from core.errors import shortened
 from leaderboard.models import Run
 from leaderboard.run_serializers import (
@@ -24,6 +25,7 @@ from leaderboard.run_serializers import (
     ComparedSerializer,
     ContextRowSerializer,
     NewRunSerializer,
+    OutputSerializer,
     ReceivedSerializer,
     RunReportSerializer,
     RunRowSerializer,
@@ -88,8 +90,7 @@ class RunsView(BoundedView, GenericAPIView):
             user=request.user,
         )
         whole = overview.of_run(overview.run_named(campaign, opened.run.name))
-        left_out = [*_unknown(NewRunSerializer, request.data), *opened.left_out]
-        return Response(RunSerializer(whole | {"left_out": left_out}).data, status=201 if opened.is_new else 200)
+        return Response(RunSerializer(whole | {"left_out": opened.left_out}).data, status=201 if opened.is_new else 200)
 
 
 class RunView(APIView):
@@ -141,7 +142,7 @@ class CheckpointsView(BoundedView):
             received = reports.receive(run, report, request.user)
         except reports.Conflict as conflict:
             raise Taken(str(conflict)) from None
-        left_out = [*_unknown(RunReportSerializer, request.data), *received.left_out]
+        left_out = [*_unknown(request.data), *received.left_out]
         said = {
             "step": report.step,
             "complete": received.complete,
@@ -186,7 +187,12 @@ def _asked(shape, request) -> dict[str, Any]:
     return dict(asked.validated_data)
 
 
-def _unknown(shape, data) -> list[str]:
-    """Fields that nobody knows, a sentence each; of many the first."""
-    unknown = [str(field) for field in data if field not in shape().fields][:20]
-    return [f"{shortened(field)!r} is no field of this request." for field in unknown]
+def _unknown(report) -> list[str]:
+    """Fields of a checkpoint's report that nobody knows, a sentence each; of many the first. The report counts without them, so
+    that no training loses a checkpoint by them."""
+    unknown, known = unknown_in(report, RunReportSerializer().fields), list(OutputSerializer().fields)
+    of_outputs = {name: None for row in report["outputs"] for name in unknown_in(row, known)}
+    return [
+        *(f"{shortened(name)!r} is no field of this request." for name in unknown),
+        *(f"{shortened(name)!r} is no field of an output." for name in list(of_outputs)[:MOST]),
+    ]

@@ -4,6 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from annotation.api.request_fields import KnownFields
 from annotation.api.serializers import LARGEST, JobSerializer
 from annotation.models import Context, Job
 from evaluator.comparator.settings import MAX_SEED
@@ -68,7 +69,7 @@ class ContextRowSerializer(serializers.ModelSerializer):
         fields = ["context_id", "turns", "group"]
 
 
-class NewRunSerializer(serializers.Serializer):
+class NewRunSerializer(KnownFields, serializers.Serializer):
     name = Text(max_length=1000, help_text=f"At most {registry.LONGEST_NAME} characters, without a slash.")
     total_steps = steps(1, required=False, allow_null=True, help_text="Of the whole training; it may grow later.")
     contexts = Whole(
@@ -280,7 +281,7 @@ class ComparedSerializer(serializers.Serializer):
     said = serializers.ListField(child=serializers.CharField())
 
 
-class ChooseSerializer(serializers.Serializer):
+class ChooseSerializer(KnownFields, serializers.Serializer):
     step = steps()
     purpose = serializers.ChoiceField(
         ["board", "people"],

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.repeats import HEADER, once
+from annotation.api.request_fields import KnownFields
 from annotation.api.serializers import RuleSerializer
 from annotation.assessment import snapshot_contents
 from annotation.assessment.adjudication import adjudicate
@@ -36,7 +37,7 @@ WORKED_OUT = {
 DIGEST = "snapshots/(?P<digest>[0-9a-f]{12,64})"
 
 
-class StudySerializer(serializers.Serializer):
+class StudySerializer(KnownFields, serializers.Serializer):
     outputs = serializers.IntegerField(min_value=2, max_value=1000, help_text="Each is scored, and compared with four others.")
 
 
@@ -65,7 +66,7 @@ class DisagreementSerializer(serializers.Serializer):
         return [_said(option) for option in row.options]
 
 
-class SettlementSerializer(serializers.Serializer):
+class SettlementSerializer(KnownFields, serializers.Serializer):
     """believed: one of the options; empty lets all answers stand."""
 
     key = serializers.RegexField(r"^\d{1,9}-\d{1,9}-\d{1,9}$")
@@ -73,7 +74,7 @@ class SettlementSerializer(serializers.Serializer):
     reason = serializers.CharField(max_length=500)
 
 
-class AimSerializer(serializers.Serializer):
+class AimSerializer(KnownFields, serializers.Serializer):
     """question: a criterion, Pairs, or "CRITERION (pairs)"."""
 
     question = serializers.CharField(max_length=120)
@@ -81,7 +82,7 @@ class AimSerializer(serializers.Serializer):
     reason = serializers.CharField(max_length=500, help_text="Empty where the kind of question says what it asks for.")
 
 
-class GroupingSerializer(serializers.Serializer):
+class GroupingSerializer(KnownFields, serializers.Serializer):
     by = serializers.CharField(max_length=200, help_text="text, copies, none, or a field of the contexts' metadata.")
 
 
@@ -95,7 +96,7 @@ class NoteSerializer(serializers.Serializer):
     groups = serializers.IntegerField()
 
 
-class MarginSerializer(serializers.Serializer):
+class MarginSerializer(KnownFields, serializers.Serializer):
     margin = serializers.FloatField(required=False, min_value=0.001, max_value=1000)
 
 

@@ -5,6 +5,7 @@ import uuid
 from rest_framework import serializers
 
 from annotation.annotating.item_page import hidden_fields, item_context
+from annotation.api.request_fields import KnownFields
 from annotation.api.serializers import CriterionSerializer
 from annotation.campaigns.images import unnamed
 from annotation.models import Annotator, Assignment, Campaign
@@ -83,7 +84,7 @@ class SentField(serializers.JSONField):
         return super().to_internal_value(data)
 
 
-class AnswerSerializer(serializers.Serializer):
+class AnswerSerializer(KnownFields, serializers.Serializer):
     """`scores` for an output; `choice` for a pair, or `choices` where pairs are judged on each criterion (by its id). Criteria
     of another kind than a scale have a part of their own, called as the kind says."""
 
@@ -134,7 +135,7 @@ class GivenSerializer(serializers.Serializer):
     created_at = serializers.DateTimeField()
 
 
-class InHandSerializer(serializers.Serializer):
+class InHandSerializer(KnownFields, serializers.Serializer):
     in_hand = serializers.IntegerField(
         required=False,
         min_value=0,
@@ -143,16 +144,16 @@ class InHandSerializer(serializers.Serializer):
     )
 
 
-class ReportSerializer(serializers.Serializer):
+class ReportSerializer(KnownFields, serializers.Serializer):
     assignment = serializers.IntegerField(min_value=1, max_value=BIGGEST)
     reason = serializers.CharField(max_length=500)
 
 
-class VersionSerializer(serializers.Serializer):
+class VersionSerializer(KnownFields, serializers.Serializer):
     version = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
 
 
-class GuestSerializer(serializers.Serializer):
+class GuestSerializer(KnownFields, serializers.Serializer):
     name = serializers.CharField(max_length=60, required=False, allow_blank=True, help_text="Of a guest; researchers see it.")
 
 

@@ -11,6 +11,7 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.api.request_fields import KnownFields
 from annotation.api.serializers import ItemSerializer
 from annotation.campaigns import images, known_answers
 from annotation.campaigns.item_list import item_with_texts, reports
@@ -33,7 +34,7 @@ class ItemDetailSerializer(ItemSerializer):
         return [output.text for output in (item.output, item.other) if output]
 
 
-class KnownAnswerSerializer(serializers.Serializer):
+class KnownAnswerSerializer(KnownFields, serializers.Serializer):
     purpose = serializers.ChoiceField(choices=["gold", "training", "qualification"])
     expected = serializers.DictField(
         help_text='{"scores": {criterion: [values]}, "feedback": text}; for pairs {"choice": "A", "feedback": text}'
@@ -49,7 +50,7 @@ class ProblemReportSerializer(serializers.ModelSerializer):
         fields = ["id", "item", "annotator", "kind", "reason", "created_at", "resolved_at"]
 
 
-class ImagesSerializer(serializers.Serializer):
+class ImagesSerializer(KnownFields, serializers.Serializer):
     images = serializers.ListField(
         child=serializers.FileField(), max_length=100, help_text="PNG, JPEG, GIF or WebP, 5 MB each."
     )

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from annotation.api.repeats import HEADER, once
+from annotation.api.request_fields import KnownFields
 from annotation.campaigns import lifecycle
 from annotation.models import Campaign, Membership
 from annotation.people.accounts import add_account
@@ -18,7 +19,7 @@ from annotation.people.invitations import release_worker
 PK = OpenApiParameter("pk", int, location="path")
 
 
-class ResearcherSerializer(serializers.ModelSerializer):
+class ResearcherSerializer(KnownFields, serializers.ModelSerializer):
     username = serializers.CharField(source="user.username", max_length=150, help_text="Of an account that is there.")
 
     class Meta:
@@ -26,7 +27,7 @@ class ResearcherSerializer(serializers.ModelSerializer):
         fields = ["id", "username"]
 
 
-class AccountSerializer(serializers.Serializer):
+class AccountSerializer(KnownFields, serializers.Serializer):
     email = serializers.EmailField(max_length=150, help_text="It is the log-in name.")
     name = serializers.CharField(max_length=60, required=False, allow_blank=True, help_text="A name or a pseudonym.")
 

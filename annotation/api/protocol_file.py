@@ -24,9 +24,6 @@ def protocol_from(path: str) -> dict[str, Any]:
 
 def campaign_of(content: dict[str, Any], path: str) -> dict[str, Any]:
     fields = NewCampaignSerializer(data={"slug": "unnamed", "title": content.get("title") or "unnamed"} | content)
-    unknown = sorted(content.keys() - fields.fields.keys())
-    if unknown:
-        raise Refused(f"{path}: {', '.join(unknown)}: no such field; there are: {', '.join(fields.fields)}.")
     if not fields.is_valid():
         raise Refused(f"{path}: {'; '.join(_wrong(fields.errors))}")
     asked = {name: value for name, value in fields.validated_data.items() if name in content and name != "slug"}

@@ -3,6 +3,7 @@
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from annotation.api.request_fields import KnownFields
 from annotation.campaigns.overview import overview
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.campaigns.templates import TEMPLATES
@@ -38,7 +39,7 @@ LARGEST = 2**31 - 1  # PostgreSQL's integer
 COUNT = {"min_value": 0, "max_value": LARGEST}
 
 
-class CriterionSerializer(serializers.ModelSerializer):
+class CriterionSerializer(KnownFields, serializers.ModelSerializer):
     """`id` is given to change a criterion that is there; without it, a new one is meant."""
 
     id = serializers.IntegerField(required=False, min_value=1, max_value=LARGEST)
@@ -98,9 +99,10 @@ class CampaignSerializer(serializers.ModelSerializer):
         extra_kwargs = {"quota": COUNT, "pairs": COUNT, "seed": COUNT, "overlap": {"min_value": 1, "max_value": 1000}}
 
 
-class CampaignWriteSerializer(CampaignSerializer):
+class CampaignWriteSerializer(KnownFields, CampaignSerializer):
     """`consent` is what annotators agree to (Markdown); a change makes a new version."""
 
+    returned = ("numbers",)
     consent = serializers.CharField(required=False, allow_blank=True, write_only=True)
 
     class Meta(CampaignSerializer.Meta):
@@ -131,11 +133,11 @@ class CampaignDetailSerializer(CampaignSerializer):
         return overview(campaign)
 
 
-class StatusSerializer(serializers.Serializer):
+class StatusSerializer(KnownFields, serializers.Serializer):
     status = serializers.ChoiceField(choices=Campaign.Status.choices)
 
 
-class CopySerializer(serializers.Serializer):
+class CopySerializer(KnownFields, serializers.Serializer):
     slug = serializers.SlugField(max_length=80)
     title = serializers.CharField(max_length=200, required=False, allow_blank=True)
     with_texts = serializers.BooleanField(default=False, help_text="With its outputs and known answers.")
@@ -151,7 +153,7 @@ class ShortJSON(serializers.JSONField):
             self.fail("invalid")
 
 
-class ImportSerializer(serializers.Serializer):
+class ImportSerializer(KnownFields, serializers.Serializer):
     file = serializers.FileField(
         allow_empty_file=True,
         help_text="JSON, JSON lines, CSV or Excel (by its name), or a zipped folder of such files. Rows with a context may "
@@ -273,7 +275,7 @@ class AnnotatorSerializer(serializers.Serializer):
     withdrawn_at = serializers.DateTimeField(allow_null=True)
 
 
-class InvitationSerializer(serializers.ModelSerializer):
+class InvitationSerializer(KnownFields, serializers.ModelSerializer):
     class Meta:
         model = Invitation
         fields = ["id", "token", "label", "cap", "uses", "revoked_at", "created_at"]
@@ -281,7 +283,7 @@ class InvitationSerializer(serializers.ModelSerializer):
         extra_kwargs = {"cap": {"min_value": 1, "max_value": LARGEST}}
 
 
-class RuleSerializer(serializers.Serializer):
+class RuleSerializer(KnownFields, serializers.Serializer):
     """How scores are filtered before agreement is judged: see the statistics in the documentation."""
 
     mad = serializers.FloatField(default=1.0, min_value=0.1, max_value=10, allow_null=True, help_text="null: no filter")
@@ -294,7 +296,7 @@ class RuleSerializer(serializers.Serializer):
     )
 
 
-class SearchSerializer(serializers.Serializer):
+class SearchSerializer(KnownFields, serializers.Serializer):
     """difference: points of the scale; for pairs, how far the win rate is above one half."""
 
     difference = serializers.FloatField(min_value=0.0001, max_value=1000)
@@ -358,7 +360,7 @@ class AssessmentSerializer(serializers.Serializer):
     marks = serializers.ListField(child=serializers.CharField(), help_text="What became of its contents later.")
 
 
-class ReasonSerializer(serializers.Serializer):
+class ReasonSerializer(KnownFields, serializers.Serializer):
     criterion = serializers.CharField(max_length=100, allow_blank=True, help_text="Empty: the judgments of pairs.")
     reason = serializers.CharField(max_length=1000)
 

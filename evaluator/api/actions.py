@@ -11,6 +11,7 @@ from rest_framework.views import APIView
 
 from annotation.access import campaign_for_researcher
 from annotation.api.repeats import HEADER, once
+from annotation.api.request_fields import KnownFields
 from annotation.api.serializers import ImportedSerializer, JobSerializer
 from core.errors import Refused
 from evaluator.api.cards import ComparatorSerializer
@@ -26,7 +27,7 @@ from evaluator.versions import admission, archive, card_view, registry, selector
 TABLE_FILES = {"csv": ("text/csv", exports.as_csv), "tex": ("application/x-tex", exports.as_latex)}
 
 
-class TrainingSerializer(serializers.Serializer):
+class TrainingSerializer(KnownFields, serializers.Serializer):
     """What is not sent is as the recipe has it (docs/comparator/options.md)."""
 
     criterion = serializers.CharField(
@@ -48,9 +49,10 @@ class TrainingSerializer(serializers.Serializer):
         return super().get_fields() | switches
 
 
-class RetrainingSerializer(serializers.Serializer):
+class RetrainingSerializer(KnownFields, serializers.Serializer):
     """When the comparator in use is trained again by itself; null: not by this. Both null: never."""
 
+    returned = ("user", "refused")
     after_days = serializers.IntegerField(
         min_value=1, max_value=3650, allow_null=True, help_text="Days since the last training."
     )
@@ -64,17 +66,17 @@ class RetrainingRuleSerializer(RetrainingSerializer):
     refused = serializers.CharField(read_only=True, help_text="Why the last attempt started nothing.")
 
 
-class PromoteSerializer(serializers.Serializer):
+class PromoteSerializer(KnownFields, serializers.Serializer):
     reason = serializers.CharField(
         max_length=1000, required=False, allow_blank=True, help_text="Needed where it did not pass its gate."
     )
 
 
-class ComparatorFileSerializer(serializers.Serializer):
+class ComparatorFileSerializer(KnownFields, serializers.Serializer):
     file = serializers.FileField(help_text="The zip file that a download gave.")
 
 
-class DialoguesSerializer(serializers.Serializer):
+class DialoguesSerializer(KnownFields, serializers.Serializer):
     file = serializers.FileField(allow_empty_file=True)
     dry_run = serializers.BooleanField(default=False)
 
@@ -84,7 +86,7 @@ class JudgeScoresSerializer(DialoguesSerializer):
     replace = serializers.BooleanField(default=False, help_text="In the place of all that this judge said before.")
 
 
-class EvaluateSerializer(serializers.Serializer):
+class EvaluateSerializer(KnownFields, serializers.Serializer):
     criterion = serializers.CharField(max_length=100, required=False, allow_blank=True)
     annotators = serializers.ChoiceField(choices=list(EPSILON), default="crowd")
     judges = serializers.ListField(

@@ -214,7 +214,7 @@ class TestDoors:
         "content, said",
         [
             ('{"criteria": [{"name": "Rank", "best": "up"}]}', "criteria 1, best"),
-            ('{"criterias": []}', "criterias: no such field"),
+            ('{"criterias": []}', "criterias: No such field; did you mean criteria"),
             ("[1]", "expected a JSON object"),
             ("{", "is not JSON"),
         ],
