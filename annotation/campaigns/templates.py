@@ -20,10 +20,11 @@ class Template:
     pairwise: bool = False
 
 
-def _asked(name: str, low: int, high: int, question: str, low_label: str, high_label: str) -> CriterionSpec:
-    return CriterionSpec(name, low, high, low_label, high_label, question)
+def _asked(name: str, low: int, high: int, question: str, low_label: str, high_label: str, **more: Any) -> CriterionSpec:
+    return CriterionSpec(name, low, high, low_label, high_label, question, **more)
 
 
+SLIDER = {"slider": True}
 STEPS = """
 1. Read the {source} first, then the {text}.
 2. Answer each question by itself: a {text} may be good in one respect and poor in another.
@@ -71,11 +72,43 @@ TEMPLATES = {
         + "\nThe scales run from 0 (I strongly disagree) to 100 (I strongly agree).\n",
         (
             _asked(
-                "Adequacy", 0, 100, "The translation adequately expresses the meaning of the source.", "not at all", "perfectly"
+                "Adequacy",
+                0,
+                100,
+                "The translation adequately expresses the meaning of the source.",
+                "not at all",
+                "perfectly",
+                settings=SLIDER,
             ),
-            _asked("Fluency", 0, 100, "The translation is fluent text in its language.", "not at all", "perfectly"),
+            _asked(
+                "Fluency", 0, 100, "The translation is fluent text in its language.", "not at all", "perfectly", settings=SLIDER
+            ),
         ),
         "Direct assessment at WMT: Graham et al. (2017), Natural Language Engineering 23; Bojar et al. (2016), WMT",
+    ),
+    "translation-0-100": Template(
+        "Translation, one score from 0 to 100",
+        "How good is a translation, in one number? As WMT asks it.",
+        "You see a source text and a translation of it. You need to read both languages well.\n"
+        + STEPS.format(source="source", text="translation"),
+        (
+            _asked(
+                "Quality",
+                0,
+                100,
+                "How much of the source's meaning does it keep, and how good is its grammar?",
+                "worst",
+                "best",
+                settings=SLIDER,
+                anchors={
+                    "0": "No meaning preserved",
+                    "33": "Some meaning preserved",
+                    "67": "Most meaning preserved and few grammar mistakes",
+                    "100": "Perfect meaning and grammar",
+                },
+            ),
+        ),
+        "WMT22, direct assessment with labelled marks (DA+SQM): Kocmi et al. (2022)",
     ),
     "instructions": Template(
         "Instruction following",

@@ -58,7 +58,7 @@ class Question:
     @property
     def keys(self) -> list[tuple[Any, Any]]:
         """What the list of keys says of it."""
-        return [*self.kind.keys, *([("<kbd>n</kbd>", CANNOT_SAY_WORDS)] if self.cannot_say else [])]
+        return [*self.kind.keys_of(self), *([("<kbd>n</kbd>", CANNOT_SAY_WORDS)] if self.cannot_say else [])]
 
     @property
     def sign(self) -> int:
@@ -177,6 +177,10 @@ class Kind:
         return criterion.name, criterion.kind, criterion.low, criterion.high, criterion.best, criterion.settings
 
     # -- answering
+
+    def keys_of(self, question: Question) -> Sequence[tuple[Any, Any]]:
+        """What the list of keys says of this question."""
+        return self.keys
 
     def field(self, question: Question) -> str:
         return f"{self.prefix}_{question.key}"

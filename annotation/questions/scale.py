@@ -1,8 +1,8 @@
-"""A Likert scale: whole numbers from `low` to `high`, with words for its ends or for each point."""
+"""A scale: whole numbers from `low` to `high`, with words for its ends or for each point. Buttons, a number, or a slider."""
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django import forms
@@ -18,6 +18,12 @@ from core.rowfiles import BadField, Row, shown
 ONE_LINE, BUTTONS = 11, 21  # points that fit beside each other on a phone; that are buttons and not a number field
 LETTER = re.compile(r"[^\W\d_]")
 LOWEST, HIGHEST = -1000, 1000  # ends that a scale may have
+SLIDER = "slider"  # the setting that makes a scale one
+TYPED_KEYS = ((gettext_lazy("<kbd>0</kbd> to <kbd>9</kbd>"), gettext_lazy("type the score of the current criterion")),)
+SLIDER_KEYS = (
+    *TYPED_KEYS,
+    ("<kbd>←</kbd> <kbd>→</kbd> <kbd>PgUp</kbd> <kbd>PgDn</kbd>", gettext_lazy("move the slider that has the focus")),
+)
 
 
 class ScaleForm(forms.Form):
@@ -31,6 +37,7 @@ class ScaleForm(forms.Form):
         label="What each point means",
         help_text="One point on each line, for example: 3 acceptable",
     )
+    slider = forms.BooleanField(required=False, label="Answered by moving a slider")
 
     def clean_anchors(self) -> dict[str, str]:
         anchors: dict[str, str] = {}
@@ -63,14 +70,10 @@ class ScaleWidget(Widget):
 
     @property
     def shape(self) -> str:
-        """anchored: a text beside each point; line, many: buttons in one line or several; number: a field to type in."""
+        """anchored: a text beside each point; line, many: buttons in one line or several; number: a field to type in; slider:
+        the same, with a slider."""
         assert self.criterion is not None, "a scale is a criterion's"
-        count = len(self.criterion.points)
-        if count > BUTTONS:
-            return "number"
-        if any(self.criterion.anchors.values()):
-            return "anchored"
-        return "many" if count > ONE_LINE else "line"
+        return shape_of(self.criterion)
 
     @property
     def points(self) -> list[tuple[str, str, bool]]:
@@ -79,6 +82,12 @@ class ScaleWidget(Widget):
         assert criterion is not None, "a scale is a criterion's"
         ends = {criterion.low: criterion.low_label, criterion.high: criterion.high_label}
         return [(str(p), criterion.anchors.get(str(p)) or ends.get(p, ""), p == self.value) for p in criterion.points]
+
+    @property
+    def meanings(self) -> list[tuple[str, str]]:
+        """(point, what it means) of the points that have a meaning beside the ends' labels."""
+        assert self.criterion is not None, "a scale is a criterion's"
+        return sorted(self.criterion.anchors.items(), key=lambda anchor: int(anchor[0]))
 
     @property
     def number(self) -> int | None:
@@ -107,12 +116,25 @@ class Scale(ValueKind):
     form = ScaleForm
     form_template = "includes/scale_settings.html"
     fields = SCALE_FIELDS
+    settings = (SLIDER,)
+
+    def spec_fields(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        fields = {name: value for name, value in settings.items() if name != SLIDER}
+        return fields | ({"settings": {SLIDER: True}} if settings[SLIDER] else {})
 
     def form_values(self, spec: Any) -> dict[str, Any]:
         lines = sorted(spec.anchors.items(), key=lambda anchor: int(anchor[0]))
-        return super().form_values(spec) | {"anchors": "\n".join(f"{point} {meaning}" for point, meaning in lines)}
+        anchors = "\n".join(f"{point} {meaning}" for point, meaning in lines)
+        return super().form_values(spec) | {"anchors": anchors, SLIDER: spec.settings.get(SLIDER, False)}
+
+    def keys_of(self, question: Question) -> Sequence[tuple[Any, Any]]:
+        assert question.criterion is not None, "a scale is a criterion's"
+        typed = {"number": TYPED_KEYS, SLIDER: SLIDER_KEYS}.get(shape_of(question.criterion))
+        return (*typed, *self.keys[1:]) if typed else self.keys
 
     def check(self, spec: Any) -> None:
+        if not isinstance(spec.settings.get(SLIDER, False), bool):
+            raise Refused(f"{spec.name}: the setting {SLIDER} is true or false.")
         if not LOWEST <= spec.low < spec.high <= HIGHEST:
             raise Refused(f"The scale of {spec.name!r} must run from a lower to a higher whole number.")
         strange = set(spec.anchors) - {str(point) for point in range(spec.low, spec.high + 1)}
@@ -155,6 +177,18 @@ class Scale(ValueKind):
         if "low" not in settings:
             raise BadField("scale", f"is missing, and {quoted(name)} is a new criterion; expected [lowest, highest]")
         return settings
+
+
+def shape_of(criterion: Criterion) -> str:
+    """How a scale is shown; `ScaleWidget.shape` says which there are."""
+    count = len(criterion.points)
+    if criterion.settings.get(SLIDER):
+        return SLIDER
+    if count > BUTTONS:
+        return "number"
+    if any(criterion.anchors.values()):
+        return "anchored"
+    return "many" if count > ONE_LINE else "line"
 
 
 def scale_words(value: Any) -> list[str]:

@@ -63,6 +63,20 @@ export const chooseSide = (side) => {
 // A widget names the key of an input itself: data-key="n".
 const named = (key) => (/^[a-z0-9]$/.test(key) ? current()?.querySelector(`input[data-key="${key}"]`) : null);
 
+// Where a number is typed, a digit goes there: the browser writes it, or this does where it was pressed too early.
+const typesInto = (key, isLate) => {
+  const number = current().querySelector("input[type=number]");
+  if (!number) return false;
+  const isNew = document.activeElement !== number;
+  number.focus();
+  if (!isLate) number.select();
+  else {
+    number.value = isNew ? key : number.value + key;
+    number.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+  return true;
+};
+
 const choose = (values, pressed) => {
   const scale = current();
   pick(scale, values.map((value) => scale.querySelector(`input[type=radio][value="${value}"]`)).find(Boolean), pressed);
@@ -96,7 +110,7 @@ const toggleContext = () => {
 };
 
 // Does what a key means here; says whether it means anything.
-const press = (key) => {
+const press = (key, isLate = false) => {
   const scale = scales()[0];
   if (key === "Enter") form() ? form().requestSubmit() : document.querySelector("[data-go-on]")?.click();
   else if (key === "g") open("guidelines");
@@ -109,6 +123,7 @@ const press = (key) => {
   else if (key === "r" && document.getElementById("reason")) document.getElementById("reason").focus();
   else if (scale && key === "Backspace") back();
   else if (scale?.classList.contains("choices") && key in SIDES) choose([SIDES[key]], key);
+  else if (scale?.classList.contains("scale") && /^[0-9]$/.test(key) && typesInto(key, isLate)) return false;
   else if (scale?.classList.contains("scale") && /^[0-9]$/.test(key)) choose(key === "0" ? ["0", "10"] : [key], key);
   else return false;
   return true;
@@ -131,7 +146,7 @@ export const listen = (isBusy) => {
       ahead.push(key);
       return event.preventDefault();
     }
-    if (at.matches("textarea, input:not([type=radio])")) {
+    if (at.matches("textarea, input:not([type=radio], [type=range])")) {
       if (key === "Escape") at.blur();
       if (key !== "Enter" || !at.closest("[data-answer]")) return;
     }
@@ -146,5 +161,5 @@ export const listen = (isBusy) => {
 export const catchUp = (isBusy) => {
   if (!form()) ahead.length = 0;
   while (ahead[0] === "Enter") ahead.shift();
-  while (ahead.length && !isBusy()) press(ahead.shift());
+  while (ahead.length && !isBusy()) press(ahead.shift(), true);
 };

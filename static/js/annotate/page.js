@@ -4,6 +4,7 @@ import * as clock from "./clock.js";
 import * as kept from "./kept.js";
 import * as keys from "./keys.js";
 import { send } from "./sending.js";
+import { followAll } from "./slider.js";
 import { word } from "./words.js";
 
 let busy = false; // a request is under way; what the page shows has been dealt with
@@ -139,6 +140,7 @@ const ready = () => {
   if (marking) markDifferences();
   const form = document.querySelector("[data-answer]");
   if (form) kept.restoreDraft(user, form);
+  followAll();
 };
 
 // A page from the browser's memory shows an item that may be answered by now.

@@ -28,6 +28,7 @@ SCALES = {
     },
     "summarisation": {name: (1, 5) for name in ("Coherence", "Consistency", "Fluency", "Relevance")},
     "translation": {"Adequacy": (0, 100), "Fluency": (0, 100)},
+    "translation-0-100": {"Quality": (0, 100)},
     "instructions": {"Overall": (1, 7), "Follows the instruction": (0, 1), "Truthful": (0, 1), "Harmless": (0, 1)},
     "story": {name: (1, 5) for name in ("Relevance", "Coherence", "Empathy", "Surprise", "Engagement", "Complexity")},
     "data-to-text": {name: (1, 6) for name in ("Naturalness", "Quality", "Informativeness")},

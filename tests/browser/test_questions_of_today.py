@@ -1,0 +1,73 @@
+"""A slider, answered by three people: with keys, on a phone, and in Arabic on a phone."""
+
+import pytest
+from playwright.sync_api import expect
+
+from annotation.campaigns.lifecycle import create_campaign
+from annotation.campaigns.protocol import CriterionSpec
+from annotation.data.importer import import_outputs
+from annotation.models import LikertScore, User
+from annotation.people.accounts import add_annotator
+from tests.annotation.pages import write_outputs
+from tests.browser.conftest import sign_in
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
+ANCHORS = {"0": "nothing kept", "33": "a part kept", "67": "most kept", "100": "all kept"}
+
+
+@pytest.fixture
+def people():
+    return [User.objects.create_user(name, password="a-long-password") for name in ("bob", "carol", "amal")]
+
+
+def begun(open_page, campaign, name, language="en", **options):
+    """The first item, as this person sees it."""
+    page = open_page(locale=language, **options)
+    page.goto("/login/")
+    page.locator("[name=username]").fill(name)
+    page.locator("[name=password]").fill("a-long-password")
+    page.locator("main form button").last.click()
+    page.wait_for_url("**/")
+    page.goto(f"/c/{campaign.slug}/annotate/?start=1")
+    return page
+
+
+def test_a_slider(open_page, people, tmp_path):
+    quality = CriterionSpec("Quality", 0, 100, "worst", "best", anchors=ANCHORS, settings={"slider": True}, cannot_say=True)
+    campaign = create_campaign(slug="da", title="Translations", overlap=3, criteria=[quality])
+    import_outputs(campaign, write_outputs(tmp_path, 1))
+    bob, carol, amal = (add_annotator(campaign, person) for person in people)
+    page = begun(open_page, campaign, "bob")
+    slider, number, press = page.get_by_role("slider"), page.get_by_role("spinbutton"), page.keyboard.press
+    expect(slider).to_have_attribute("aria-valuetext", "no answer yet")
+    for key in "67":
+        press(key)
+    expect(slider).to_have_value("67")
+    press("Enter")
+    expect(page.get_by_text("1 of 3 judged")).to_be_visible()
+    slider.focus()
+    press("Home")
+    expect(number).to_have_value("0")
+    press("PageUp")
+    press("ArrowRight")
+    expect(number).to_have_value("11")
+    press("Enter")
+    expect(page.get_by_text("2 of 3 judged")).to_be_visible()
+    press("5")
+    press("n")
+    page.locator("[data-answer] button").last.click()
+    expect(page.get_by_role("heading", name="All done")).to_be_visible()
+    assert sorted(LikertScore.objects.filter(annotator=bob).values_list("value", flat=True)[:2]) == [11, 67]
+
+    page = begun(open_page, campaign, "carol", **PHONE)
+    page.get_by_role("slider").tap(position={"x": 2, "y": 20})
+    expect(page.get_by_role("spinbutton")).to_have_value("0")
+    page.locator("[data-answer] button").last.tap()
+    expect(page.get_by_role("spinbutton")).to_have_value("")
+
+    page = begun(open_page, campaign, "amal", language="ar", **PHONE)
+    slider = page.get_by_role("slider")
+    box = slider.bounding_box()
+    slider.tap(position={"x": box["width"] - 2, "y": 20})  # the lowest point is on the right
+    expect(page.get_by_role("spinbutton")).to_have_value("0")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
