@@ -9,7 +9,6 @@ from annotation.data.importer import import_outputs
 from annotation.models import LikertScore, User
 from annotation.people.accounts import add_annotator
 from tests.annotation.pages import write_outputs
-from tests.browser.conftest import sign_in
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 ANCHORS = {"0": "nothing kept", "33": "a part kept", "67": "most kept", "100": "all kept"}
