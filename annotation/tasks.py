@@ -2,10 +2,10 @@
 
 from celery import shared_task
 
-from annotation import jobs
+from annotation import jobs, processes
 from annotation.assessment import calculations
 from annotation.data import uploads
-from annotation.models import Upload
+from annotation.models import Job, Upload
 from annotation.people import notices
 
 
@@ -18,7 +18,16 @@ def calculate(job_id: str) -> None:
 @shared_task(name=uploads.TASK)
 @jobs.task_body
 def import_file(job_id: str) -> None:
-    """Check or store an uploaded file. Its errors are the upload's, not the job's: the job then has done its work."""
+    """Check or store an uploaded file, a large one beside this worker. Its errors are the upload's, not the job's: the job
+    then has done its work."""
+    upload = Upload.objects.filter(job_id=job_id, job__status=Job.Status.QUEUED).first()
+    if upload and upload.path.exists() and uploads.is_large(upload):
+        processes.start("import_upload", job_id)  # where another large one is being read, the sweep sends the message again
+    else:
+        read_file(job_id)
+
+
+def read_file(job_id: str) -> None:
     with jobs.claim(job_id) as claim:
         uploads.work(Upload.objects.select_related("campaign", "user").get(job_id=job_id), claim.report)
 

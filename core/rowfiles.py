@@ -49,6 +49,7 @@ def read_rows(
     sheet: str = "",
     say: table_rows.Say = lambda sentence: None,
     leave: table_rows.Leave = lambda line, reason: None,
+    at_most: int | None = None,
 ) -> Iterator[Row]:
     """Rows of a file, in order. A name ending in .csv or .tsv is a table, .xlsx an Excel file, .parquet Parquet, .txt an
     output a line unless it begins as JSON; anything else is JSON: an array of rows where it begins with a bracket, else a row
@@ -58,10 +59,11 @@ def read_rows(
     hold one system's outputs; a row of the file is then a row for each of them, {system: the column's name, output: its cell}.
     encoding: one of core.encodings.ENCODINGS; empty: what the file's mark says, else UTF-8. sheet: of an Excel file; empty: its
     first. say: takes what was taken for granted, in sentences. leave: takes (line, reason) of rows without an answer.
+    at_most: rows that are looked at, where a look is enough; an Excel file is read no further.
     Raises ImportRefused where the file can't be read; at the first row that can't, unless on_error takes such errors.
     """
     absent = set(systems)
-    for row in _read_rows(source, name, columns or {}, on_error or _raise, encoding, sheet, say, leave):
+    for row in _read_rows(source, name, columns or {}, on_error or _raise, encoding, sheet, say, leave, at_most):
         absent -= row.fields.keys()
         yield from one_per_system(row, systems) if systems else [row]
     for column in sorted(absent):
@@ -82,6 +84,7 @@ def _read_rows(
     sheet: str,
     say: table_rows.Say,
     leave: table_rows.Leave,
+    at_most: int | None,
 ) -> Iterator[Row]:
     if isinstance(source, (str, Path)):
         path = Path(source)
@@ -90,7 +93,7 @@ def _read_rows(
             raise refusal(name, None, "is a folder; a file was expected")
         try:
             with path.open("rb") as file:
-                yield from _read_rows(file, name, columns, on_error, encoding, sheet, say, leave)
+                yield from _read_rows(file, name, columns, on_error, encoding, sheet, say, leave, at_most)
         except OSError as error:
             raise refusal(name, None, f"can't be opened ({error.strerror})") from error
         return
@@ -118,7 +121,7 @@ def _read_rows(
     if ending == "parquet":
         rows = table_rows.parquet_rows(source, file_name, columns, fail)
     elif ending == "xlsx":
-        cells = table_rows.sheet_cells(source, file_name, fail, sheet, say)
+        cells = table_rows.sheet_cells(source, file_name, fail, sheet, say, at_most and at_most + 2 * table_rows.ABOVE)
         rows = table_rows.of_table(cells, file_name, columns, fail, say=say, leave=leave)
     elif ending in TABLES or (ending == "txt" and _is_table(source, file_name, encoding)):
         lines = decoded_lines(source, file_name, None, encoding)

@@ -117,11 +117,11 @@ def sheet_names(file: BinaryIO, name: str) -> dict[str, bool]:
 
 
 def sheet_cells(
-    file: BinaryIO, name: str, fail: Fail, title: str = "", say: Say = lambda sentence: None
+    file: BinaryIO, name: str, fail: Fail, title: str = "", say: Say = lambda sentence: None, at_most: int | None = None
 ) -> Iterator[tuple[int, list[str]]]:
     """(row, cells) of a sheet of an Excel file, if none is named the first that is not hidden, as CSV would have them: formulas
     by their values, dates in ISO's form. fail takes the formulas whose values the file does not have, say how many rows are
-    hidden."""
+    hidden. at_most: how many rows with a value are read; None: all."""
     import openpyxl  # only where somebody sends such a file
 
     content = io.BytesIO(file.read(MAX_DOCUMENT_BYTES + 1))
@@ -137,10 +137,10 @@ def sheet_cells(
             raise refusal(name, None, "has no sheet of cells")
         if hidden := len(HIDDEN_ROW.findall(archive.read(sheets[0]._worksheet_path))):
             say(f"Rows that the sheet hides are read, too: {hidden:,}.")
-        values = list(_spread(sheets[0], name, values_only=True))
+        values = list(_first(at_most, _spread(sheets[0], name, values_only=True)))
         if any(b"<f" in archive.read(part) for part in archive.namelist() if part.startswith("xl/worksheets/")):
             sheet = _sheets(openpyxl.load_workbook(content, read_only=True), title)[0]
-            for row in _spread(sheet, name):
+            for row in islice(_spread(sheet, name), len(values)):
                 for cell in row:
                     if cell.data_type == "f" and values[cell.row - 1][cell.column - 1] is None:
                         message = f"cell {cell.coordinate} is a formula without its value; open the file in Excel and save it"
@@ -191,6 +191,15 @@ def _spread(sheet: Any, name: str, values_only: bool = False) -> Iterator[tuple[
         if cells > MAX_CELLS:
             raise refusal(name, None, f"spreads over more than {MAX_CELLS:,} cells; save it as CSV")
         yield row
+
+
+def _first(at_most: int | None, rows: Iterator[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+    filled = 0
+    for row in rows:
+        yield row
+        filled += any(value is not None for value in row)
+        if filled == at_most:
+            return
 
 
 def _cell(value: Any) -> str:

@@ -13,7 +13,7 @@ OF_EVERY_REQUEST = {"csrfmiddlewaretoken", "format"}  # of a browser's form, and
 MOST = 20  # that one answer names
 
 
-class KnownFields:
+class KnownFields(Serializer):
     """Before a serializer of DRF's, for what requests hold. Fields that can only be read are known too, so that what a GET gave
     can be changed and sent back; `returned` names those that another serializer adds there."""
 

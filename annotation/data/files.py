@@ -94,6 +94,7 @@ class Reading:
         self.left: list[str] = []
         self.beside: list[tuple[str, str]] = []  # (member, its shape) that hold no rows of any kind
         self.account = Account()
+        self._at_most: int | None = None
 
     def note(self, error: RowError) -> None:
         self.errors += 1
@@ -102,7 +103,8 @@ class Reading:
         self.on_error(error)
 
     def rows(self, source: Source, name: str | None = None, at_most: int | None = None) -> Iterator[Row]:
-        """at_most: of each file."""
+        """at_most: of each file, whose end is not read then."""
+        self._at_most = at_most
         numbers = set()
         for row in self._percents(self._read(source, name, at_most), name_of(source, name)):
             if self.kind in (JUDGMENTS, JUDGE_PAIRS) and str(choice := row.fields.get("choice")).strip() in ("0", "1", "2"):
@@ -249,7 +251,7 @@ class Reading:
         """Of one file. member: its name where it is an archive's, or a sheet's of several."""
         source: Any = opened()
         leave = lambda line, reason: self.account.leave(file, Row(line, {}, file=member), reason)
-        how: dict[str, Any] = {"on_error": self.note, "encoding": self.encoding, "sheet": sheet}
+        how: dict[str, Any] = {"on_error": self.note, "encoding": self.encoding, "sheet": sheet, "at_most": self._at_most}
         how |= {"say": self.account.assume, "leave": leave}
         if hasattr(source, "read") and not source.seekable():
             rows = read_rows(source, file, dict(self.columns or {}), **how)
@@ -424,7 +426,7 @@ def _sample(source: Any, file: str, sheet: str = "", encoding: str = "") -> list
     """The first rows; none where the file can't be read, which is told when its rows are taken."""
     start = source.tell() if hasattr(source, "read") else 0
     try:
-        rows = read_rows(source, file, on_error=lambda error: None, sheet=sheet, encoding=encoding)
+        rows = read_rows(source, file, on_error=lambda error: None, sheet=sheet, encoding=encoding, at_most=LOOKED_AT)
         return [row.fields for row in islice(rows, LOOKED_AT)]
     except ImportRefused:
         return []

@@ -23,7 +23,8 @@ from core.table_rows import MAX_COLUMNS
 
 TASK = "annotation.tasks.import_file"
 SMALL = 200 * 2**10  # bytes, unpacked, that the web process reads itself: well under a second
-READING = 20 * 60  # seconds that a worker reads one file, at most
+LARGE = 5 * 2**20  # bytes, unpacked, that keep a worker from other files for longer than a quarter of a minute
+READING = 10 * 60  # seconds that a worker reads one file, at most
 LATE = f"takes longer to read than {READING // 60} minutes; send it in parts, or as JSON lines"
 CELL = 200  # characters of a cell that are kept to be shown
 KEPT = timedelta(days=30)  # a file that is not imported
@@ -98,8 +99,17 @@ def _kept(campaign: Campaign, files: list[File], kind: str, user) -> tuple[Uploa
 
 def is_long(upload: Upload) -> bool:
     """Is the file a worker's to read?"""
+    return _is_longer(upload, SMALL)
+
+
+def is_large(upload: Upload) -> bool:
+    """Is it read in a process of its own, so that small ones pass it?"""
+    return _is_longer(upload, LARGE)
+
+
+def _is_longer(upload: Upload, size: int) -> bool:
     with upload.path.open("rb") as file:
-        return archives.is_longer(file, upload.name, SMALL)
+        return archives.is_longer(file, upload.name, size)
 
 
 def _look(upload: Upload) -> ImportRefused | None:
