@@ -23,7 +23,7 @@ from annotation.assessment.assess import as_dict, assess
 from annotation.assessment.calculations import follow
 from annotation.campaigns import lifecycle, protocol
 from annotation.campaigns.overview import ByAnswers
-from annotation.campaigns.plan import search_campaign
+from annotation.campaigns.plan import search_campaign, system_of
 from annotation.campaigns.templates import settings_of, template_named
 from annotation.data import importer, uploads
 from annotation.data.export import CONTENT_TYPES, as_csv, as_jsonl, exported_rows, files
@@ -189,8 +189,13 @@ class CampaignViewSet(
         """How many contexts, people and judgments find a given difference of two systems with 80% power."""
         campaign = self.get_object()
         asked = valid(serializers.SearchSerializer(data=request.query_params.dict()))
-        pilot = asked.pop("pilot", "")
-        found = search_campaign(campaign, **asked, pilot=get_object_or_404(self.get_queryset(), slug=pilot) if pilot else None)
+        slug_of_pilot = asked.pop("pilot", "")
+        pilot = get_object_or_404(self.get_queryset(), slug=slug_of_pilot) if slug_of_pilot else campaign
+        ahead = system_of(pilot, asked.get("system", ""))
+        figures = follow(pilot, "pilot", "Variances of answers", request.user, ahead=ahead).result
+        if figures is None:
+            raise errors.Refused("A worker is reading the pilot's answers. Please ask again in a minute.")
+        found = search_campaign(campaign, **asked, pilot=pilot, figures=figures)
         return Response([search.as_dict() for search in found])
 
     @extend_schema(responses={204: None}, parameters=[OpenApiParameter("pk", int, location="path")])

@@ -18,6 +18,7 @@ from annotation.assessment.disagreement import disagreement_figures
 from annotation.assessment.filter_preview import preview
 from annotation.assessment.live import people_figures, progress_figures
 from annotation.assessment.protocol_study import study
+from annotation.campaigns.plan import pilot_figures
 from annotation.models import AuditEvent, Calculation, Campaign, Job, User
 from annotation.questions import store
 from core.errors import Refused
@@ -38,6 +39,7 @@ FOLLOWED: dict[str, Callable[..., dict]] = {  # those of pages that people open 
     "progress": progress_figures,
     "people": people_figures,
     "disagreement": disagreement_figures,
+    "pilot": pilot_figures,
 }
 FRESH = timedelta(minutes=1)  # figures older than that are worked out anew when somebody looks
 PAUSE = 10  # but not before so many times as long have passed as that takes

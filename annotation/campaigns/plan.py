@@ -1,7 +1,7 @@
 """From a campaign to its plan: how many judgments, how long, and the smallest difference that it can detect."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 from django.db.models import Count
@@ -150,11 +150,13 @@ def search_campaign(
     judge_contexts: int | None = None,
     system: str = "",
     divides: float | None = None,
+    figures: dict | None = None,
 ) -> list[Search]:
-    """As the page does, of the campaign's own protocol: for commands and programs. Raises Refused."""
+    """As the page does, of the campaign's own protocol: for commands and programs. figures: `pilot_figures` of the pilot, where
+    they are known. Raises Refused."""
     fields = protocol_of(campaign) | ({"contexts": contexts} if contexts else {}) | {"annotators": annotators}
     protocol = Protocol(**fields)
-    grounds = grounds_of(campaign, protocol, pilot or campaign, system, divides)
+    grounds = grounds_of(campaign, protocol, pilot or campaign, system, divides, figures)
     if not grounds:
         raise Refused(f"Campaign {campaign.slug!r} asks no question that a plan knows; add a criterion, or ask for pairs.")
     judge = Judge(judge_correlation, judge_contexts or 10 * protocol.contexts) if judge_correlation else None
@@ -197,15 +199,22 @@ def _search(ground: Ground, protocol: Protocol, annotators: int, difference: flo
 
 
 def grounds_of(
-    campaign: Campaign, protocol: Protocol, pilot: Campaign | None, system: str = "", divides: float | None = None
+    campaign: Campaign,
+    protocol: Protocol,
+    pilot: Campaign | None,
+    system: str = "",
+    divides: float | None = None,
+    figures: dict | None = None,
 ) -> list[Ground]:
     """For each question what the pilot says, or Card et al.'s two settings where the pilot says too little. system: the one of
     the pilot's that is planned to be ahead, to count how much people divide over it; divides: how many times as much their
-    leanings to it vary as those to the others, in place of what the pilot says. Raises Refused where the pilot has no such
-    system."""
-    grounds, ahead = [], _system_of(pilot, system)
+    leanings to it vary as those to the others, in place of what the pilot says. figures: `pilot_figures` of the pilot, where
+    they are known. Raises Refused where the pilot has no such system."""
+    grounds, ahead = [], system_of(pilot, system)
+    if pilot and figures is None:
+        figures = pilot_figures(pilot, ahead)
     if protocol.likert:
-        known = _components_of(pilot, ahead) if pilot else {}
+        known = _known_components(pilot, figures) if pilot and figures else {}
         for criterion in campaign.criteria.all():
             sources = known.get(criterion.name) or [
                 ("assumed, low variance", LOW_VARIANCE.on(criterion.low, criterion.high), None),
@@ -214,12 +223,14 @@ def grounds_of(
             scale = f"{criterion.low} to {criterion.high}"
             grounds += [Ground(criterion.name, scale, *source) for source in sources]
     if protocol.pair_items:
-        source, assumed = (pilot and _pairs_of(pilot, ahead)) or ("assumed", PairAssumptions())
+        known_pairs = figures["pairs"] if pilot and figures else None
+        source = _source(pilot, known_pairs["count"], "judgments") if pilot and known_pairs else "assumed"
+        assumed = PairAssumptions(**known_pairs["variances"]) if known_pairs else PairAssumptions()
         grounds.append(Ground("Pairs", "win rate", f"{source}, {assumed.ties:.0%} ties", assumed))
     return [_divided(ground, system, divides) for ground in grounds]
 
 
-def _system_of(pilot: Campaign | None, name: str) -> int | None:
+def system_of(pilot: Campaign | None, name: str) -> int | None:
     """Its key. Raises Refused."""
     if not name or not pilot:
         return None
@@ -240,8 +251,21 @@ def _divided(ground: Ground, system: str, divides: float | None) -> Ground:
     return replace(ground, source=f"{ground.source}; {said}")
 
 
-def _components_of(pilot: Campaign, ahead: int | None) -> dict[str, list[tuple[str, Components, Scale | None]]]:
-    """(source, variances, scale) by the name of the criterion, where the pilot has LEAST_PILOT scores on it."""
+def pilot_figures(pilot: Campaign, ahead: int | None = None) -> dict:
+    """What a pilot's answers say, as JSON: {"scores": {criterion: {count, scale, variances}}, "pairs": {count, variances} or
+    None}, of what has LEAST_PILOT answers. ahead: the key of the system whose leanings are told apart."""
+    return {"scores": _components_of(pilot, ahead), "pairs": _pairs_of(pilot, ahead)}
+
+
+def _known_components(pilot: Campaign, figures: dict) -> dict[str, list[tuple[str, Components, Scale | None]]]:
+    """(source, variances, scale) by the name of the criterion."""
+    return {
+        name: [(_source(pilot, known["count"], "scores"), Components(**known["variances"]), Scale(*known["scale"]))]
+        for name, known in figures["scores"].items()
+    }
+
+
+def _components_of(pilot: Campaign, ahead: int | None) -> dict[str, dict]:
     live = store.about_outputs(pilot).counted()
     of_criterion = "criterion__name", "criterion__low", "criterion__high"
     by_criterion: dict[tuple, list] = {}
@@ -249,17 +273,17 @@ def _components_of(pilot: Campaign, ahead: int | None) -> dict[str, list[tuple[s
         *of_criterion, "value", "output__system", "output__context", "annotator"
     ):
         by_criterion.setdefault(tuple(criterion), []).append((value, system, context, annotator))
-    sources: dict[str, list[tuple[str, Components, Scale | None]]] = {}
+    found = {}
     for (name, low, high), rows in by_criterion.items():
         values, systems, contexts, annotators = zip(*rows)
         components = components_of(values, systems, contexts, annotators, ahead) if len(rows) >= LEAST_PILOT else None
         if components:
-            scale = Scale(low, high, float(np.mean([value for value, *_ in rows])))
-            sources[name] = [(_source(pilot, len(rows), "scores"), components, scale)]
-    return sources
+            scale = [low, high, float(np.mean(values))]
+            found[name] = {"count": len(rows), "scale": scale, "variances": asdict(components)}
+    return found
 
 
-def _pairs_of(pilot: Campaign, ahead: int | None) -> tuple[str, PairAssumptions] | None:
+def _pairs_of(pilot: Campaign, ahead: int | None) -> dict | None:
     live = store.about_pairs(pilot).counted().filter(criterion=None)
     rows = list(live.values_list("choice", "output_a__system", "output_b__system", "output_a__context", "annotator"))
     if len(rows) < LEAST_PILOT:
@@ -267,7 +291,7 @@ def _pairs_of(pilot: Campaign, ahead: int | None) -> tuple[str, PairAssumptions]
     choices, a, b, contexts, annotators = zip(*rows)
     outcomes = [1 - CODES[choice] for choice in choices]
     assumed = pair_assumptions_of(outcomes, a, b, contexts, annotators, ahead)
-    return (_source(pilot, len(rows), "judgments"), assumed) if assumed else None
+    return {"count": len(rows), "variances": asdict(assumed)} if assumed else None
 
 
 def _source(pilot: Campaign, count: int, what: str) -> str:

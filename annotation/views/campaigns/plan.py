@@ -6,13 +6,15 @@ from django.contrib.auth.decorators import login_required
 from django.shortcuts import render
 
 from annotation.access import campaign_for_researcher, campaigns_researched_by
-from annotation.campaigns.plan import Search, assumed_seconds, grounds_of, protocol_of, questions_of, searches
+from annotation.assessment.calculations import follow
+from annotation.campaigns.plan import Search, assumed_seconds, grounds_of, protocol_of, questions_of, searches, system_of
 from annotation.design.plan import Plan, Protocol, plan
 from annotation.forms import PlanForm
 from core.errors import Refused
 
 TIMES = (0.5, 1, 2, 4)  # as many contexts
 PILOTS = 100
+NOTHING_KNOWN = {"scores": {}, "pairs": None}  # of a pilot whose answers a worker has still to read; the page says so
 
 
 @login_required
@@ -31,7 +33,12 @@ def plan_page(request, slug):
         pilot = next((c for c in pilots if c.slug == data["pilot"]), None)
         try:
             campaign_plan = plan(protocol, data["seconds_per_score"], data["seconds_per_pair"])
-            grounds = grounds_of(campaign, protocol, pilot, data["system"], data["divides"])
+            figures = None
+            if pilot:
+                ahead = system_of(pilot, data["system"])
+                context["followed"] = follow(pilot, "pilot", "Variances of answers", request.user, ahead=ahead)
+                figures = context["followed"].result or NOTHING_KNOWN
+            grounds = grounds_of(campaign, protocol, pilot, data["system"], data["divides"], figures)
         except (ValueError, Refused) as error:
             form.add_error(None, str(error))
         else:
