@@ -39,6 +39,19 @@ WORDS = dict.fromkeys(
     ("tie", "tie (inconsistent)", "-", "draw", "equal", "same", "0", "[[c]]", "both are equal", "both equal"), Outcome.TIE
 )
 WORDS |= dict.fromkeys(("equally good", "both good", "both are good", "about the same", "no preference"), Outcome.TIE)
+# How much better, as HelpSteer2-Preference counts it (Wang et al. 2024, arXiv 2410.01257): 2 is "better" and no more.
+STRENGTHS = {"slightly": 1, "": 2, "much": 3}
+HOW_MUCH = re.compile(
+    r"(?P<side>.+?)( is)? ((?P<slightly>slightly|a little|a bit|marginally|somewhat)|much|significantly|far|a lot|strongly)"
+    r"( better)?"
+)
+MARKS = {  # Arena-Hard's: A>B is "slightly better", A>>B "significantly better"
+    "a>>b": ("a", "much"),
+    "a>b": ("a", "slightly"),
+    "a=b": ("tie", ""),
+    "b>a": ("b", "slightly"),
+    "b>>a": ("b", "much"),
+}
 BOTH_BAD = {"tie (bothbad)", "tie (both bad)", "both_bad", "bothbad", "both bad", "both are bad", "neither"}
 WORDS |= dict.fromkeys(BOTH_BAD, Outcome.TIE)
 
@@ -47,10 +60,25 @@ def outcome_named(word: object) -> Outcome | None:
     """The outcome that a file's word or whole number stands for; None for any other."""
     if isinstance(word, bool) or not isinstance(word, str | int):
         return None
-    said = str(word).strip().lower()
+    said, _ = side_and_strength(str(word))
     if side := SIDE.fullmatch(said):
         return Outcome.A if side[4] in ("a", "1") else Outcome.B
     return WORDS.get(said)
+
+
+def preference(choice: str, strength: str = "") -> int:
+    """How much better A is, from -3 to 3; 0 of a tie."""
+    return (1 - Outcome(choice).code) * STRENGTHS[strength]
+
+
+def side_and_strength(word: str) -> tuple[str, str]:
+    """(the side, how much better: a key of STRENGTHS) of a file's word, in small letters."""
+    said = word.strip().lower()
+    bare = said.replace(" ", "").removeprefix("[[").removesuffix("]]")
+    if bare in MARKS:
+        return MARKS[bare]
+    found = HOW_MUCH.fullmatch(said)
+    return (found["side"], "slightly" if found["slightly"] else "much") if found else (said, "")
 
 
 def side_named(word: str, a: str, b: str, ours: bool = True) -> Outcome | None:

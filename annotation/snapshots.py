@@ -32,7 +32,7 @@ class SnapshotContent:
     outputs:   {context, system, checkpoint, sample, text, human}
     scores:    {context, system, checkpoint, sample, criterion, annotator, value}
     judgments: {context, a: [system, checkpoint, sample], b: the same, annotator, choice}, on the whole; and both_bad: true
-               of a tie in which neither is good
+               of a tie in which neither is good; strength: "slightly" or "much" where that was said
     criterion_judgments: the same with their criterion
     criteria:  {name, low, high}, and what is not as usual: {kind, best, cannot_say, optional, settings}
     unsaid:    who could not say: rows like scores or criterion_judgments, less the answer

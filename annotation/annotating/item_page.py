@@ -37,7 +37,8 @@ def item_context(campaign: Campaign, item: Item, swapped=False, answer=None, ref
 def form_key(campaign: Campaign, item: Item) -> tuple:
     """All that the form of an item depends on, while nothing is filled in: the campaign and its questions, never the texts."""
     asked = ((name, value) for criterion in campaign.asked for name, value in vars(criterion).items() if name != "_state")
-    return campaign.slug, campaign.pairwise_by_criterion, campaign.asks_reason, item.is_pair, repr(list(asked))
+    pairs = campaign.pairwise_by_criterion, campaign.pair_points, campaign.pair_both_bad
+    return campaign.slug, *pairs, campaign.asks_reason, item.is_pair, repr(list(asked))
 
 
 def page_of(item: Item) -> str:

@@ -12,6 +12,7 @@ from annotation.models import Annotator, Assignment, Campaign
 from annotation.questions import registry
 from annotation.questions.kind import CANNOT_SAY
 from annotation.questions.store import REASON_LENGTH
+from annotation.questions.strength import SENT
 
 BIGGEST = 2**63 - 1
 MOST_CHARACTERS = 1000  # of one answer
@@ -38,6 +39,8 @@ class TaskSerializer(serializers.ModelSerializer):
             "likert",
             "pairwise",
             "pairwise_by_criterion",
+            "pair_points",
+            "pair_both_bad",
             "asks_reason",
             "text_format",
             "criteria",
@@ -72,7 +75,7 @@ class NextSerializer(serializers.Serializer):
 
 class SideField(serializers.ChoiceField):
     def __init__(self, **kwargs):
-        super().__init__(choices=["left", "tie", "right", CANNOT_SAY], **kwargs)
+        super().__init__(choices=[*SENT, CANNOT_SAY], **kwargs)
 
 
 class SentField(serializers.JSONField):

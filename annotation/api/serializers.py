@@ -17,6 +17,8 @@ PROTOCOL = [
     "likert",
     "pairwise",
     "pairwise_by_criterion",
+    "pair_points",
+    "pair_both_bad",
     "asks_reason",
     "text_format",
     "overlap",

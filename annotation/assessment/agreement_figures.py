@@ -32,7 +32,7 @@ def _question(question: AssessedQuestion, level: Level, seed: int, names: dict[i
 
 def _over_time(question: AssessedQuestion, level: Level, seed: int) -> list[dict]:
     """Alpha of the first tenth of the answers, the first two tenths, ...; no filter. A step without an alpha is left out."""
-    values, when = question.table.values, question.table.when
+    values, when = question.table.degrees, question.table.when
     moments = np.sort(when[~np.isnan(when)], kind="stable")
     points = []
     for last in sorted({moments[max(len(moments) * step // STEPS - 1, 0)] for step in range(1, STEPS + 1)}):

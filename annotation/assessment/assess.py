@@ -24,7 +24,7 @@ from annotation.quality.report import JudgmentReport, ScoreReport, decided
 from annotation.quality.verdict import Asks, Rule
 from annotation.questions import registry, store
 from annotation.questions.kind import AgreementRule, Question
-from annotation.questions.pair import BOTH_BAD
+from annotation.questions.strength import BESIDE
 from annotation.snapshots import SnapshotContent, write
 from core.errors import Refused
 
@@ -109,7 +109,7 @@ def assess_questions(
     for question, table in tables:
         threshold = rule["mad"] if question.criterion is None else threshold_of(question.criterion, rule["mad"])
         measured = AgreementRule(rule["level"], threshold, on_zero_mad, rule["seed"], points_of(question.criterion))
-        report = question.kind.assess(table.values, measured)
+        report = question.kind.assess(table.degrees, measured)
         reliability, why = _reliability(table, systems, rule["seed"])
         report = decided(report, aim[question.name].asks, reliability, why, as_zhao=verdict == Rule.ZHAO)
         kept = getattr(report, "keep", None)
@@ -183,7 +183,7 @@ def _content(campaign: Campaign, rule: dict, questions: list[AssessedQuestion]) 
     keys = _output_keys(campaign)
     place = {pk: [k["system"], k["checkpoint"], k["sample"]] for pk, k in keys.items()}
     used = set()
-    both_bad = store.both_bad(campaign)
+    beside = store.beside_choices(campaign, BESIDE)
     for question in questions:
         table = question.table
         for i, j in np.argwhere(question.keep):
@@ -192,8 +192,7 @@ def _content(campaign: Campaign, rule: dict, questions: list[AssessedQuestion]) 
                 a, b = unit
                 row = {"context": keys[a]["context"], "a": place[a], "b": place[b], "annotator": annotator}
                 row["choice"] = CHOICES[int(value)]
-                if (table.annotators[i], a, b, question.question.key) in both_bad:
-                    row[BOTH_BAD] = True
+                row |= beside.get((table.annotators[i], a, b, question.question.key), {})
                 if question.criterion is None:
                     content.judgments.append(row)
                 else:

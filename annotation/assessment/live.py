@@ -16,6 +16,7 @@ from annotation.quality.crossed import context_mean, of_whom
 from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.krippendorff import Level, alpha, alpha_interval
 from annotation.questions import registry, store
+from annotation.questions.strength import degree
 
 SECONDS = (0, 5, 10, 20, 40, 80)  # lower ends of the classes in which times are counted
 TIMES_READ = 20_000  # the newest answers whose times are read
@@ -165,23 +166,28 @@ def pair_figures(campaign: Campaign, f: Filters) -> dict | None:
             "choice",
             "shown_swapped",
             "criterion_id",
+            "detail",
         )
     )
     if not rows:
         return None
     won: dict[int, Counter] = {}
-    for _, _, a, b, choice, _, _ in rows:
+    for _, _, a, b, choice, *_ in rows:
         won.setdefault(a, Counter())[{"A": "won", "tie": "tied", "B": "lost"}[choice]] += 1
         won.setdefault(b, Counter())[{"A": "lost", "tie": "tied", "B": "won"}[choice]] += 1
     systems = [{"system": pk, "n": sum(c.values()), **{k: c[k] for k in ("won", "tied", "lost")}} for pk, c in won.items()]
     sides = Counter("tie" if r[4] == "tie" else "left" if (r[4] == "A") != r[5] else "right" for r in rows if r[5] is not None)
     whole = [row for row in rows if row[6] == f.criterion]
     pairs = np.array([row[0] * 2**31 + row[1] for row in whole], dtype=np.int64)
+    kind = registry.about_pair(campaign).kind
+    said = [degree(row[4], row[7]) if kind.is_graded else CODES[row[4]] for row in whole]
+    level = kind.level("ordinal")
     return {
         "judgments": len(rows),
         "systems": sorted(systems, key=lambda row: -(row["won"] + row["tied"] / 2) / row["n"]),
         "sides": [{"side": s, "n": sides[s], "share": sides[s] / sides.total()} for s in SIDES_IN_ORDER if sides],
-        "agreement": _agreement(pairs, np.array([CODES[row[4]] for row in whole], dtype=float), "nominal"),
+        "agreement": _agreement(pairs, np.array(said, dtype=float), level),
+        "level": level,
     }
 
 

@@ -14,12 +14,12 @@ from annotation.questions import registry
 
 def study(campaign: Campaign) -> dict:
     """Plain JSON: {criteria: [{name, study or None, nothing: why there is none}]}, one for each criterion with scores."""
-    whole = table_of(campaign, registry.about_pair())
+    whole = table_of(campaign, registry.about_pair(campaign))
     criteria = []
     for criterion in campaign.criteria.all():
         direct = table_of(campaign, registry.about_output(criterion))
         if direct is not None:
-            pairs = table_of(campaign, registry.about_pair(criterion)) or whole
+            pairs = table_of(campaign, registry.about_pair(campaign, criterion)) or whole
             criteria.append({"name": criterion.name, **_of_criterion(direct, pairs, campaign.seed)})
     return {"criteria": criteria}
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from annotation.assessment.datasheet import datasheet
 from annotation.assessment.rule_text import rule_in_words
 from annotation.models import Campaign, Snapshot
+from annotation.questions import registry
 
 RELIABILITY = "Reliability: generalizability coefficient of the systems' means over people and contexts, of all answers."
 OPEN = "(to be written)"
@@ -94,8 +95,8 @@ def _agreement(snapshot: Snapshot) -> Section:
         "Raters",
         "Items",
     ]
-    level = snapshot.rule.get("level", "nominal")
-    return Section("Agreement", [f"Krippendorff's alpha, {level}; pairs nominal. {RELIABILITY}", *reasons], header, rows)
+    level, of_pairs = snapshot.rule.get("level", "nominal"), registry.about_pair(snapshot.campaign).kind.level("ordinal")
+    return Section("Agreement", [f"Krippendorff's alpha, {level}; pairs {of_pairs}. {RELIABILITY}", *reasons], header, rows)
 
 
 def _how_many_more(snapshot: Snapshot) -> Section:

@@ -13,6 +13,7 @@ import numpy as np
 from annotation import snapshots
 from annotation.data.export import exported_answers
 from annotation.models import Campaign, FrozenAnswers, Snapshot
+from annotation.outcome import preference
 from annotation.questions import registry
 from core.errors import Refused
 
@@ -58,7 +59,8 @@ def rows(snapshot: Snapshot, what: str) -> Iterator[dict]:
 def preferences(snapshot: Snapshot, min_margin: float | None = None) -> Iterator[dict]:
     """Pairs {prompt, chosen, rejected} for preference training (DPO, Rafailov et al. 2023), from what was kept.
 
-    From judgments: the output that more people preferred, ties and even votes left out; margin: votes more. Where
+    From judgments: the output that more people preferred, ties and even votes left out; margin: votes more;
+    strength, where people said how much better: their mean towards the chosen one (slightly 1, better 2, much 3). Where
     min_margin is given, also from scores: outputs of one context whose means on a criterion differ by as many points.
     answers: how many people's answers stand behind a pair. A dialogue's turns are one prompt, a line each.
     """
@@ -101,12 +103,21 @@ def _from_judgments(judgments) -> Iterator[dict]:
                 "source": "judgments",
                 "aspect": row["aspect"],
                 "margin": abs(margin),
+                **_strength(votes, margin),
                 "answers": len(votes),
                 "simulated": any(vote["simulated"] for vote in votes),
                 "context_id": row["context_id"],
                 "system_chosen": row[f"system_{won}"],
                 "system_rejected": row[f"system_{lost}"],
             }
+
+
+def _strength(votes: list[dict], margin: int) -> dict[str, float]:
+    """Nothing where nobody was asked how much better."""
+    if "strength" not in votes[0]:
+        return {}
+    towards_a = [preference(vote["choice"], vote["strength"] or "") for vote in votes]
+    return {"strength": round(float(np.mean(towards_a)) * (1 if margin > 0 else -1), 6)}
 
 
 def _from_scores(content: snapshots.SnapshotContent, min_margin: float, simulated: bool) -> Iterator[dict]:

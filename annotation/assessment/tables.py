@@ -1,7 +1,7 @@
 """A campaign's counted answers as the arrays that the statistics read. The only place that goes from rows to arrays."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from annotation.quality.reliability import (
 )
 from annotation.questions import registry, store
 from annotation.questions.kind import Question
+from annotation.questions.strength import degree
 from leaderboard.rating.games import Games
 from leaderboard.rating.games_from_answers import games_from_judgments, games_from_scores
 
@@ -26,13 +27,19 @@ class Table:
     """Answers to one question. annotators: ids, one a row; units: output ids, or (A, B) ids, one a column;
     values: float (annotators, units), scores or codes of choices, nan where missing; when: seconds since 1970, the same. In
     the order of names and keys, so that what is drawn at random does not depend on the order in which answers came in.
-    sign: 1 where a higher score is better, -1 where a lower one is."""
+    sign: 1 where a higher score is better, -1 where a lower one is. degrees: what agreement is measured on: values, or how
+    much better A is where that was asked of pairs (`strength.degree`)."""
 
     annotators: list[int]
     units: list
     values: np.ndarray
     when: np.ndarray
     sign: int = 1
+    how_much: np.ndarray | None = None
+
+    @property
+    def degrees(self) -> np.ndarray:
+        return self.values if self.how_much is None else self.how_much
 
     @property
     def missing(self) -> np.ndarray:
@@ -46,8 +53,12 @@ def table_of(campaign: Campaign, question: Question) -> Table | None:
     told = ("annotator_id", "annotator__name", "created_at")
     if question.on_pairs:
         place = "output_a__context__key", *(f"output_{x}__{field}" for x in "ab" for field in ("system__name", "sample"))
-        pairs = live.values_list(*told, "choice", "output_a_id", "output_b_id", *place)
-        return _table([(who, name, when, CODES[said], (a, b), key) for who, name, when, said, a, b, *key in pairs])
+        pairs = list(live.values_list(*told, "choice", "detail", "output_a_id", "output_b_id", *place))
+        table = _table([(who, name, when, CODES[said], (a, b), key) for who, name, when, said, _, a, b, *key in pairs])
+        if table is None or not question.kind.is_graded:
+            return table
+        graded = [(who, name, when, degree(said, much), (a, b), key) for who, name, when, said, much, a, b, *key in pairs]
+        return replace(table, how_much=_values(graded, table.annotators, table.units))
     place = "output__context__key", "output__system__name", "output__sample"
     scores = live.values_list(*told, "value", "output_id", *place)
     return _table([(who, name, when, value, output, key) for who, name, when, value, output, *key in scores], question.sign)
@@ -64,13 +75,19 @@ def tables_of(campaign: Campaign) -> Iterator[tuple[Question, Table]]:
 def _table(rows: list[tuple], sign: int = 1) -> Table | None:
     if not rows:
         return None
-    who, names, when, value, what, keys = zip(*rows)
+    who, names, _, _, what, keys = zip(*rows)
     annotators, units = _sorted(who, names), _sorted(what, keys)
-    row, column = ({pk: i for i, pk in enumerate(ids)} for ids in (annotators, units))
-    place = [row[pk] for pk in who], [column[unit] for unit in what]
-    values, times = (np.full((len(annotators), len(units)), np.nan) for _ in range(2))
-    values[place], times[place] = value, [moment.timestamp() for moment in when]
+    values = _values(rows, annotators, units)
+    times = _values([(*row[:3], row[2].timestamp(), *row[4:]) for row in rows], annotators, units)
     return Table(annotators, units, values, times, sign)
+
+
+def _values(rows: list[tuple], annotators: list, units: list) -> np.ndarray:
+    row, column = ({pk: i for i, pk in enumerate(ids)} for ids in (annotators, units))
+    who, _, _, value, what, _ = zip(*rows)
+    values = np.full((len(annotators), len(units)), np.nan)
+    values[[row[pk] for pk in who], [column[unit] for unit in what]] = value
+    return values
 
 
 def _sorted(ids: Sequence, keys: Sequence) -> list:

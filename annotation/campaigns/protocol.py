@@ -13,7 +13,16 @@ from core.rich_text import MOST, MOST_BRACKETS, is_heavy
 
 PERCENTS = ("overlap_percent", "gold_percent", "repeat_percent", "pass_mark")
 DRAWN_BY = ("likert", "pairwise", "pair_design", "pairs", "overlap", "overlap_percent", "in_file_order", "seed")
-FIXED_BY_ANSWERS = ("pairwise_by_criterion", "pair_design", "pairs", "overlap_percent", "in_file_order", "seed")
+FIXED_BY_ANSWERS = (
+    "pairwise_by_criterion",
+    "pair_points",
+    "pair_both_bad",
+    "pair_design",
+    "pairs",
+    "overlap_percent",
+    "in_file_order",
+    "seed",
+)
 
 
 @dataclass(frozen=True)
@@ -42,6 +51,8 @@ class CriterionSpec:
 def check_protocol(campaign: Campaign) -> None:
     if not campaign.likert and not campaign.pairwise:
         raise Refused("Choose scores, judgments of pairs, or both.")
+    if campaign.pair_points not in Campaign.PairPoints.values:
+        raise Refused(f"Pairs are judged on 3, 5 or 7 points, not {campaign.pair_points}.")
     if not 1 <= campaign.overlap <= 1000:
         raise Refused("The overlap (people per item) must be from 1 to 1000.")
     for name in PERCENTS:

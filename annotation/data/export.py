@@ -12,7 +12,7 @@ from annotation.data.fields import kinds_of_files
 from annotation.models import Campaign, Context, Criterion
 from annotation.questions import registry, store
 from annotation.questions.kind import Kind
-from annotation.questions.pair import BOTH_BAD
+from annotation.questions.strength import BESIDE, BOTH_BAD, STRENGTH
 
 ABOUT = ["annotator", "seconds", "active_seconds", "answered_at", "simulated", "kept", "dropped_by"]
 OUTPUT_FIELDS = ["context_id", "group", "system", "checkpoint", "sample", "aspect"]
@@ -37,6 +37,7 @@ PREFERENCE_FIELDS = [
     "source",
     "aspect",
     "margin",
+    "strength",
     "answers",
     "simulated",
     "context_id",
@@ -46,7 +47,7 @@ PREFERENCE_FIELDS = [
 CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
 PREFERENCES = "preferences"
 # Fields that a file has only where the campaign does, so that files of other campaigns stay as they were.
-OPTIONAL = {"group", "best", "chosen_at", "cannot_say", BOTH_BAD}
+OPTIONAL = {"group", "best", "chosen_at", "cannot_say", BOTH_BAD, STRENGTH}
 # What makes a spreadsheet run a cell (OWASP, "CSV Injection"), the full-width signs too.
 FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 Decide = Callable[[int | None, int, object], tuple[bool | None, str | None]]
@@ -129,7 +130,7 @@ def _about_outputs(campaign: Campaign, kind: Kind, decide: Decide) -> Iterator[d
 def _about_pairs(campaign: Campaign, kind: Kind, decide: Decide) -> Iterator[dict]:
     live = store.about_pairs(campaign).given()
     unsaid = live.filter(cannot_say=True).exists()
-    any_bad = live.filter(detail__both_bad=True).exists()
+    unused = {name for name in BESIDE if not live.filter(detail__has_key=name).exists()}
     sides = [f"output_{side}__{part}" for side in "ab" for part in ("system", "checkpoint")]
     live = live.select_related("output_a__context", *sides, "annotator", "submission", "criterion")
     grouped = campaign.has_groups
@@ -144,7 +145,7 @@ def _about_pairs(campaign: Campaign, kind: Kind, decide: Decide) -> Iterator[dic
         yield {
             **row,
             "aspect": judgment.criterion.name if judgment.criterion else None,
-            **{name: value for name, value in kind.cells(judgment).items() if any_bad or name != BOTH_BAD},
+            **{name: value for name, value in kind.cells(judgment).items() if name not in unused},
             **({"cannot_say": judgment.cannot_say} if unsaid else {}),
             **_about(judgment, decide(judgment.criterion_id, judgment.annotator_id, unit)),
         }

@@ -11,7 +11,8 @@ from annotation.models import Campaign, Context, Criterion, Output, PairwiseJudg
 from annotation.outcome import Outcome, outcome_named, side_named
 from annotation.questions import store
 from annotation.questions.kind import CANNOT_SAY, Given
-from annotation.questions.pair import Pair, says_both_bad, shown_left
+from annotation.questions.pair import Pair, pair_of, shown_left
+from annotation.questions.strength import BESIDE, STRENGTH, said_strength
 from core.errors import RowError, quoted
 from core.rowfiles import BadField, NotAnswered, Row
 
@@ -25,7 +26,8 @@ class JudgmentsImport(Corpus):
 
     def __init__(self, campaign: Campaign, simulated: bool, asked: Pair):
         super().__init__(campaign)
-        self.simulated, self.asked, self.kind = simulated, asked, asked.files
+        self.simulated, self.kind = simulated, asked.files
+        self.asked = pair_of(campaign.pair_points, campaign.pair_both_bad)
 
     def begin(self) -> None:
         super().begin()
@@ -36,17 +38,17 @@ class JudgmentsImport(Corpus):
         live = store.about_pairs(self.campaign).filter(retracted_at=None)
         names = {output.pk: key for key, output in self.outputs.items()}
         self.judgments: dict[tuple, Outcome | None] = {}
-        self.both_bad: set[tuple] = set()
+        self.beside: dict[tuple, dict] = {}  # what is kept beside a choice
         for j in live.select_related("annotator", "criterion"):
             if j.output_a_id in names and j.output_b_id in names:  # not of a text that was replaced since
                 about, said = j.criterion.name if j.criterion else "", Outcome(j.choice) if j.choice else None
                 key = (names[j.output_a_id], names[j.output_b_id], j.annotator.name, about)
                 self.judgments[key] = said
-                if says_both_bad(j.detail):
-                    self.both_bad.add(key)
+                self.beside[key] = _beside(j.detail)
+        self.was_judged = bool(self.judgments)
         self.new: dict[tuple, PairwiseJudgment] = {}
         self.contradictions = Contradictions(self.way_of_contradictions)
-        self.cut, self.other_ties = 0, 0
+        self.cut, self.other_beside = 0, 0
 
     def take(self, row: Row) -> None:
         context = self.context(row)
@@ -74,13 +76,13 @@ class JudgmentsImport(Corpus):
             self.contradictions.first(key, row, moment)
         elif self.judgments[key] == choice:
             self.contradictions.again(key, row, moment)
-            self.other_ties += says_both_bad(given.detail) != (key in self.both_bad)
+            self.other_beside += _beside(given.detail) != self.beside[key]
             return
         else:
             wrong = BadField("choice", f"is not what {quoted(annotator.name)} already said about this pair")
             self.contradictions.replace(key, row, moment, wrong)
         self.judgments[key] = choice
-        (self.both_bad.add if says_both_bad(given.detail) else self.both_bad.discard)(key)
+        self.beside[key] = _beside(given.detail)
         swapped = None if left is None else left == "B"
         answer = self.asked.imported_row(criterion, a, b, annotator, Given(choice, detail), reason, swapped)
         self.new[key] = answered_at(answer, moment)
@@ -96,7 +98,8 @@ class JudgmentsImport(Corpus):
             except ValueError as unclear:
                 raise BadField("choice", str(unclear)) from unclear
             if named and outcome_named(word) is None:
-                return Given(named)
+                strength = self.asked.strength(row, named)
+                return Given(named, {STRENGTH: strength} if strength else None)
         return self.asked.imported(row, criterion)
 
     def reason(self, row: Row) -> str:
@@ -113,9 +116,27 @@ class JudgmentsImport(Corpus):
 
     def assumed(self) -> list[str]:
         cut = [f"{self.cut} comments were longer than {LONGEST_REASON} characters and are cut."] if self.cut else []
-        ties = f"{self.other_ties} ties were stored before with another word on whether both are bad; they stay as they were."
+        other = f"{self.other_beside} answers were stored before with another word on how much better, or whether both are bad;"
+        stay = [f"{other} they stay as they were."] if self.other_beside else []
         people = self.annotators.assumed() + self.criterion_names.sentences("criterion")
-        return [*super().assumed(), *people, *cut, *([ties] if self.other_ties else [])]
+        return [*super().assumed(), *people, *cut, *stay, *self._strengths()]
+
+    def points(self) -> int:
+        """On how many points pairs are judged from then on: as many as the file's answers have, where the campaign has none."""
+        decided = [row for row in self.new_judgments if row.choice in ("A", "B")]
+        strengths = {said_strength(row.detail) for row in decided}
+        if self.asked.is_graded or self.was_judged or not {"slightly", "much"} <= strengths:
+            return self.campaign.pair_points
+        return 7 if "" in strengths else 5
+
+    def _strengths(self) -> list[str]:
+        """What becomes of answers that say how much better where the campaign does not ask it."""
+        graded = sum(bool(said_strength(row.detail)) for row in self.new_judgments)
+        if not graded or self.asked.is_graded:
+            return []
+        if (points := self.points()) > 3:
+            return [f"{graded} answers say how much better one is, so pairs are judged on {points} points."]
+        return [f"{graded} answers say how much better one is. It is kept and exported; agreement reads A, tie and B alone."]
 
     def stored(self) -> int:
         """Of the rows taken, those that bring an answer."""
@@ -168,8 +189,13 @@ class JudgmentsImport(Corpus):
         for insertion in self.insertions:
             insertion.write()
         self.annotators.mark_simulated()
-        if (self.new_judgments or self.known_rows.rows) and not self.campaign.pairwise:
-            Campaign.objects.filter(pk=self.campaign.pk).update(pairwise=True)
+        if self.new_judgments or self.known_rows.rows:
+            Campaign.objects.filter(pk=self.campaign.pk).update(pairwise=True, pair_points=self.points())
         self.known_rows.store(self.campaign, result)
         if items := draw_items(self.campaign):
             result.add("items", items)
+
+
+def _beside(detail: dict | None) -> dict:
+    """What is said of a choice by more than its side."""
+    return {name: detail[name] for name in BESIDE if detail.get(name)} if detail else {}

@@ -14,7 +14,7 @@ from annotation.questions import registry
 
 CRITERIA_ROWS = 50
 SECTIONS = [
-    ("What to judge", "", ["likert", "pairwise", "pairwise_by_criterion", "asks_reason"]),
+    ("What to judge", "", ["likert", "pairwise", "pairwise_by_criterion", "pair_points", "pair_both_bad", "asks_reason"]),
     ("Number of judgments", "", ["overlap", "overlap_percent", "quota"]),
     ("Text format", "", ["text_format"]),
     ("Pairs and order", "", ["pair_design", "pairs", "in_file_order", "seed"]),
@@ -28,8 +28,10 @@ SECTIONS = [
 ]
 LABELS = {
     "likert": "Score single outputs on the criteria below",
-    "pairwise": "Judge pairs: A, tie or B",
+    "pairwise": "Judge pairs of outputs",
     "pairwise_by_criterion": "Judge pairs on each criterion, not only overall",
+    "pair_points": "How pairs are judged",
+    "pair_both_bad": "A pair may be answered “Both are bad”",
     "asks_reason": "Ask for a short comment with each item (never required)",
     "text_format": "Outputs and contexts are shown",
     "overlap": "People per item",
@@ -91,7 +93,7 @@ class CampaignForm(forms.ModelForm):
     def __init__(self, *args, fixed=(), **kwargs):
         super().__init__(*args, **kwargs)
         self.fixed = " ".join(sorted(fixed))
-        self.fields["text_format"].required = False
+        self.fields["text_format"].required = self.fields["pair_points"].required = False
         for name in fixed:
             self.fields[name].disabled = True
 
@@ -109,6 +111,9 @@ class CampaignForm(forms.ModelForm):
 
     def clean_text_format(self) -> str:
         return self.cleaned_data["text_format"] or self.instance.text_format
+
+    def clean_pair_points(self) -> int:
+        return self.cleaned_data["pair_points"] or self.instance.pair_points
 
     def clean(self):
         data = super().clean()

@@ -34,6 +34,11 @@ class Campaign(models.Model):
         ALL = "all", "every pair of systems on every context"
         NUMBER = "number", "a number of pairs, drawn in balance"
 
+    class PairPoints(models.IntegerChoices):
+        THREE = 3, "A, tie or B"
+        FIVE = 5, "much or slightly better, or a tie (5 points)"
+        SEVEN = 7, "much, just or slightly better, or a tie (7 points)"
+
     class TextFormat(models.TextChoices):
         PLAIN = "plain", "as they are, character by character"
         MARKDOWN = "markdown", "as Markdown, with tables, code and LaTeX"
@@ -55,6 +60,8 @@ class Campaign(models.Model):
     pair_design = models.CharField(max_length=10, choices=PairDesign, default=PairDesign.RING)
     pairs = models.PositiveIntegerField(null=True, blank=True, help_text="How many pairs, where a number is drawn.")
     pairwise_by_criterion = models.BooleanField("judge pairs on each criterion", default=False)
+    pair_points = models.PositiveSmallIntegerField("how pairs are judged", choices=PairPoints, default=PairPoints.THREE)
+    pair_both_bad = models.BooleanField("a pair may be answered: both are bad", default=False)
     asks_reason = models.BooleanField("ask for a short reason (optional)", default=False)
     text_format = models.CharField("how texts are shown", max_length=10, choices=TextFormat, default=TextFormat.PLAIN)
     in_file_order = models.BooleanField("hand items out in the order of the file", default=False)

@@ -1,6 +1,6 @@
 """One frozen result with everything that is known about the agreement on a criterion, and what follows from it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ParamSpec, TypeVar
 
@@ -94,12 +94,13 @@ class ScoreReport(Agreement):
 
 @dataclass(frozen=True)
 class JudgmentReport(Agreement):
-    """Agreement on A / tie / B, all three as names without an order."""
+    """Agreement on A / tie / B, all three as names without an order; or on how much better, in order."""
 
     judgments: int
     alpha: float | None
     alpha_low: float | None
     alpha_high: float | None
+    level: str = field(default="nominal", kw_only=True)
 
 
 def assess_scores(
@@ -227,13 +228,16 @@ def _gwet(name: str, scores: np.ndarray, points: ArrayLike, weights: str | None,
     return _figures(name, value, _defined(gwet_interval, counts, values, weights, replicates, seed)[0])
 
 
-def assess_judgments(choices: ArrayLike, seed: int = 0, replicates: int = 200) -> JudgmentReport:
-    """Everything about pairwise choices (raters, units): 0, 1, 2 for A, tie, B (`Outcome.code`), nan where missing."""
+def assess_judgments(
+    choices: ArrayLike, seed: int = 0, replicates: int = 200, level: Level = "nominal", points: Sequence[float] = (0, 1, 2)
+) -> JudgmentReport:
+    """Everything about pairwise choices (raters, units), nan where missing. points: all that a choice may be; 0, 1, 2 for A,
+    tie, B (`Outcome.code`)."""
     choices = as_scores(choices)
-    if not np.isin(choices[~np.isnan(choices)], (0, 1, 2)).all():
-        raise ValueError("A choice must be 0, 1 or 2 (A, tie, B), or nan where it is missing.")
-    value, why = _defined(alpha, choices, "nominal")
-    interval, _ = _defined(alpha_interval, choices, "nominal", replicates, seed)
+    if not np.isin(choices[~np.isnan(choices)], points).all():
+        raise ValueError(f"A choice must be one of {', '.join(f'{point:g}' for point in points)}, or nan where it is missing.")
+    value, why = _defined(alpha, choices, level)
+    interval, _ = _defined(alpha_interval, choices, level, replicates, seed)
     low, high = interval or (None, None)
     return JudgmentReport(
         judgments=int((~np.isnan(choices)).sum()),
@@ -242,8 +246,9 @@ def assess_judgments(choices: ArrayLike, seed: int = 0, replicates: int = 200) -
         alpha_high=high,
         verdict=UNDEFINED if value is None else word(value),
         reason=why or "" if value is None else f"Alpha is {value:.3f}, {place(value)}.",
-        outlook=_outlooks(choices, "nominal", seed),
-        **_gwet("ac1", choices, (0, 1, 2), None, replicates, seed),
+        outlook=_outlooks(choices, level, seed),
+        level=level,
+        **_gwet("ac1", choices, points, None, replicates, seed),
         **_common(choices),
     )
 

@@ -33,6 +33,7 @@ SCALE_FIELDS = (
 )
 PAIR_FIELDS = (
     Field("choice", "A, tie or B (or left, right, both_bad)", others=("preference", "winner", "judgment", "label")),
+    maybe("strength", "slightly or much: how much better; empty: better and no more"),
     maybe("aspect", "the criterion; empty: overall", "criterion"),
     maybe("reason", "why"),
     maybe("shown_left", "A or B: which was on the left; default A"),

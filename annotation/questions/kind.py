@@ -151,6 +151,7 @@ class Kind:
     table: ClassVar[type]
     files: ClassVar[str]
     asks: ClassVar[Asks] = Asks.TRUTH  # what its verdict rests on, where no researcher says otherwise
+    is_graded: bool = False  # is a preference asked with how strong it is?
     is_repeated: ClassVar[bool] = False  # may the same item be shown again, to see whether the answer stays?
     settings: ClassVar[Collection[str]] = ()  # what a criterion's `settings` may hold; `check` reads their values
     form: ClassVar[type[Form] | None] = None  # of its settings, on the page of the campaign's design

@@ -1,6 +1,7 @@
-"""Two outputs side by side: A, a tie, or B, on the whole or on a criterion."""
+"""Two outputs side by side: A, a tie, or B, on the whole or on a criterion; on five or seven points with how much better."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -9,19 +10,27 @@ from django.utils.translation import get_language_bidi, gettext, gettext_lazy
 
 from annotation.design.known_answer_check import wanted_choice
 from annotation.models import Annotator, Assignment, Criterion, Output, PairwiseJudgment
-from annotation.outcome import Outcome, is_both_bad, outcome_named
+from annotation.outcome import STRENGTHS, Outcome, is_both_bad, outcome_named, side_and_strength
 from annotation.quality.krippendorff import Level
 from annotation.quality.report import JudgmentReport, assess_judgments
 from annotation.quality.verdict import Asks
 from annotation.questions.columns import PAIR_FIELDS, is_cannot_say
-from annotation.questions.kind import CANNOT_SAY, CANNOT_SAY_WORDS, AgreementRule, Check, Given, Kind, Question, Widget
+from annotation.questions.kind import CANNOT_SAY, AgreementRule, Check, Given, Kind, Question, Widget
+from annotation.questions.strength import (
+    BOTH_BAD,
+    LABELS,
+    OF_POINTS,
+    SENT,
+    STRENGTH,
+    degree,
+    detail_of,
+    said_strength,
+    says_both_bad,
+    sent_as,
+    words_of,
+)
 from core.errors import Refused, quoted
 from core.rowfiles import BadField, Row, shown
-
-BOTH_BAD = "both_bad"  # kept beside a tie, which it rates as
-OUTCOME_OF_SIDE = {"left": Outcome.A, "tie": Outcome.TIE, "right": Outcome.B}
-# In reading order: "left" is the first, which a page from right to left shows on the right.
-SIDE_LABELS = (("left", gettext_lazy("A is better")), ("tie", gettext_lazy("Tie")), ("right", gettext_lazy("B is better")))
 
 
 def _arrow(key: str) -> str:
@@ -35,8 +44,14 @@ _with_arrow = lazy(_arrow, str)
 
 class PairWidget(Widget):
     @property
-    def sides(self) -> list[tuple[str, Any, bool]]:
-        return [(side, words, side == self.value) for side, words in SIDE_LABELS]
+    def is_graded(self) -> bool:
+        return self.question.kind.is_graded
+
+    @property
+    def sides(self) -> list[tuple[str, Any, bool, str]]:
+        """(what is sent, words, is it chosen, the key that the page's script can't know)"""
+        asked = self.question.kind.asked.items()  # type: ignore[attr-defined]
+        return [(sent, LABELS[SENT[sent]], sent == self.value, key) for sent, key in asked]
 
 
 class Pair(Kind):
@@ -56,8 +71,22 @@ class Pair(Kind):
         (_with_arrow("b"), gettext_lazy("B is better")),
         ("<kbd>d</kbd>", gettext_lazy("mark the differences, or hide the marks")),
     )
-    columns = ("choice", BOTH_BAD, "reason", "shown_left")
+    columns = ("choice", STRENGTH, BOTH_BAD, "reason", "shown_left")
     fields = PAIR_FIELDS
+
+    def __init__(self, points: int = 3, both_bad: bool = False):
+        """points: from A to B, 3, 5 or 7. both_bad: may a tie be said to be of two bad ones?"""
+        strengths = OF_POINTS[points]
+        said = [(Outcome.A, s) for s in reversed(strengths)] + [(Outcome.TIE, "")] + [(Outcome.B, s) for s in strengths]
+        self.points, self.strengths, self.is_graded = points, strengths, points > 3
+        self.asked = {sent_as(*one): str(place) if self.is_graded else "" for place, one in enumerate(said, start=1)}
+        if both_bad:
+            self.asked[BOTH_BAD] = "x"
+
+    def keys_of(self, question: Question) -> Sequence[tuple[Any, Any]]:
+        *sides, differences = self.keys
+        own = [(f"<kbd>{key}</kbd>", LABELS[SENT[sent]]) for sent, key in self.asked.items() if key]
+        return [*own, sides[1], differences] if self.is_graded else [*sides, *own, differences]
 
     def question_name(self, criterion: Criterion | None) -> str:
         return f"{criterion} (pairs)" if criterion else "Pairs"
@@ -74,7 +103,7 @@ class Pair(Kind):
 
     def sent(self, answer: Mapping[str, Any], question: Question) -> Any:
         side = super().sent(answer, question) if question.criterion else answer.get("choice")
-        return side if isinstance(side, str) and (side in OUTCOME_OF_SIDE or side == CANNOT_SAY) else None
+        return side if isinstance(side, str) and (side in SENT or side == CANNOT_SAY) else None
 
     def widget(self, question: Question, answer: Mapping[str, Any], was_refused: bool) -> PairWidget:
         plain = super().widget(question, answer, was_refused)
@@ -83,9 +112,10 @@ class Pair(Kind):
     def given(self, question: Question, sent: Any) -> Given:
         if sent == CANNOT_SAY and question.cannot_say:
             return Given(None)
-        if sent not in OUTCOME_OF_SIDE:
+        if sent not in self.asked:
             raise Refused(self.please([question]))
-        return Given(OUTCOME_OF_SIDE[sent])
+        outcome, beside = SENT[sent]
+        return Given(outcome, detail_of(beside, beside == BOTH_BAD))
 
     def please(self, questions: Sequence[Question]) -> str:
         names = [question.criterion.name for question in questions if question.criterion]
@@ -109,10 +139,10 @@ class Pair(Kind):
         )
 
     def in_words(self, sent: Any) -> str:
-        return str(dict(SIDE_LABELS).get(sent, "")) if sent != CANNOT_SAY else super().in_words(sent)
+        return str(LABELS[SENT[sent]] if sent in SENT else "") if sent != CANNOT_SAY else super().in_words(sent)
 
     def row_in_words(self, row: PairwiseJudgment, swapped: bool = False) -> str:
-        return _in_words(row.choice, swapped)
+        return words_of(row.choice, swapped, row.detail)
 
     def known(self, criterion: Criterion | None, answer: Any) -> str:  # type: ignore[override]
         for outcome in Outcome:
@@ -129,11 +159,12 @@ class Pair(Kind):
         if not wanted:
             return None
         what = row.criterion.name if row.criterion else ""
-        return Check(what, _in_words(row.choice, swapped), _in_words(wanted, swapped), row.choice == wanted)
+        return Check(what, self.row_in_words(row, swapped), words_of(wanted, swapped), row.choice == wanted)
 
     def cells(self, row: PairwiseJudgment) -> dict[str, Any]:
         return {
             "choice": row.choice or None,
+            STRENGTH: said_strength(row.detail) or None,
             BOTH_BAD: says_both_bad(row.detail),
             "reason": row.reason or None,
             "shown_left": {None: None, True: "B", False: "A"}[row.shown_swapped],
@@ -141,20 +172,31 @@ class Pair(Kind):
 
     def imported(self, row: Row, criterion: Criterion | None) -> Given:
         """About the row's A and B; raises BadField."""
-        if row.truth(CANNOT_SAY) or is_cannot_say(row.get("choice")):
+        said = row.get("choice")
+        if row.truth(CANNOT_SAY) or is_cannot_say(said):
             return Given(None)
-        if (outcome := outcome_named(row.get("choice"))) is not None:
-            bad = is_both_bad(row.get("choice")) or row.truth(BOTH_BAD)
-            if bad and outcome != Outcome.TIE:
-                raise BadField(BOTH_BAD, f"is true, and the choice is {outcome.value}")
-            return Given(outcome, {BOTH_BAD: True} if bad else None)
-        word = row.text("choice").strip().lower()
-        if word in ("left", "right"):
-            left = shown_left(row)
-            if left is None:
-                raise BadField("choice", f"is {word}, but shown_left does not say which of A and B stood there")
-            return Given(Outcome(left) if word == "left" else Outcome(left).swap())
-        raise BadField("choice", f"expected A, tie or B, found {shown(row.get('choice'))}")
+        outcome = outcome_named(said)
+        side, strength = side_and_strength(said) if isinstance(said, str) else ("", "")
+        if outcome is None:
+            outcome = _shown_side(row, side)
+        strength = self.strength(row, outcome, strength)
+        bad = is_both_bad(said) or row.truth(BOTH_BAD)
+        if bad and outcome != Outcome.TIE:
+            raise BadField(BOTH_BAD, f"is true, and the choice is {outcome.value}")
+        return Given(outcome, detail_of(strength, bad))
+
+    def strength(self, row: Row, outcome: Outcome, in_choice: str = "") -> str:
+        """How much better a row of a file says that one side is; raises BadField. in_choice: what the choice itself says."""
+        said = row.text(STRENGTH, empty=True, default="").strip().lower()
+        strength = in_choice or ("" if said == "better" else said)
+        if strength not in STRENGTHS or (in_choice and said not in ("", in_choice)):
+            raise BadField(STRENGTH, f"expected slightly or much, or nothing for better, found {shown(said)}")
+        if outcome == Outcome.TIE and strength:
+            raise BadField(STRENGTH, f"is {strength}, and the choice is a tie")
+        if self.is_graded and outcome != Outcome.TIE and strength not in self.strengths:
+            wanted = " or ".join(one or "nothing" for one in self.strengths)
+            raise BadField(STRENGTH, f"expected {wanted}, as pairs are judged on {self.points} points, found {shown(said)}")
+        return strength
 
     def imported_row(
         self,
@@ -180,19 +222,34 @@ class Pair(Kind):
         )
 
     def assess(self, values: np.ndarray, rule: AgreementRule) -> JudgmentReport:
-        return assess_judgments(values, seed=rule.seed)
+        """values: of `degree` where it is graded, else outcomes' codes."""
+        if not self.is_graded:
+            return assess_judgments(values, seed=rule.seed)
+        points = sorted(degree(side.value, detail_of(s, False)) for side in (Outcome.A, Outcome.B) for s in self.strengths)
+        return assess_judgments(values, seed=rule.seed, level="ordinal", points=sorted([*points, degree(Outcome.TIE.value)]))
 
     def level(self, rule_level: Level) -> Level:
-        return "nominal"
+        return "ordinal" if self.is_graded else "nominal"
 
     def sign(self, best: str) -> int:
         """A preference is for the better one, whichever end of a scale that would be."""
         return 1
 
 
-def says_both_bad(detail: Mapping[str, Any] | None) -> bool:
-    """Does what is kept beside a judgment say that neither output is good?"""
-    return bool(detail and detail.get(BOTH_BAD))
+@cache
+def pair_of(points: int, both_bad: bool) -> Pair:
+    """The kind as a campaign asks it."""
+    return Pair(points, both_bad)
+
+
+def _shown_side(row: Row, side: str) -> Outcome:
+    """The output that stood there; raises BadField where the word says neither."""
+    if side not in ("left", "right"):
+        raise BadField("choice", f"expected A, tie or B, found {shown(row.get('choice'))}")
+    left = shown_left(row)
+    if left is None:
+        raise BadField("choice", f"is {side}, but shown_left does not say which of A and B stood there")
+    return Outcome(left) if side == "left" else Outcome(left).swap()
 
 
 def shown_left(row: Row) -> str | None:
@@ -203,11 +260,3 @@ def shown_left(row: Row) -> str | None:
     if value not in (None, "", "A", "B"):
         raise BadField("shown_left", f"expected A or B, or nothing where it is not known, found {shown(value)}")
     return value or None
-
-
-def _in_words(choice: str, swapped: bool) -> str:
-    """A stored choice as the person saw the sides."""
-    if not choice:
-        return str(CANNOT_SAY_WORDS)
-    outcome = Outcome(choice).swap() if swapped else Outcome(choice)
-    return {Outcome.A: gettext("A is better"), Outcome.TIE: gettext("Tie"), Outcome.B: gettext("B is better")}[outcome]

@@ -3,7 +3,7 @@
 from annotation.models import Campaign, Criterion, Item
 from annotation.questions.columns import FILES
 from annotation.questions.kind import Kind, Question
-from annotation.questions.pair import Pair
+from annotation.questions.pair import Pair, pair_of
 from annotation.questions.scale import Scale
 from core.errors import Refused, quoted
 
@@ -57,8 +57,9 @@ def about_output(criterion: Criterion) -> Question:
     return Question(kind_named(criterion.kind), criterion)
 
 
-def about_pair(criterion: Criterion | None = None) -> Question:
-    return Question(PAIR, criterion)
+def about_pair(campaign: Campaign, criterion: Criterion | None = None) -> Question:
+    """On so many points as the campaign asks."""
+    return Question(pair_of(campaign.pair_points, campaign.pair_both_bad), criterion)
 
 
 def asked(campaign: Campaign, item: Item) -> list[Question]:
@@ -66,19 +67,19 @@ def asked(campaign: Campaign, item: Item) -> list[Question]:
     if not item.is_pair:
         return [about_output(criterion) for criterion in campaign.asked]
     if campaign.pairwise_by_criterion:
-        return [about_pair(criterion) for criterion in campaign.asked]
-    return [about_pair()]
+        return [about_pair(campaign, criterion) for criterion in campaign.asked]
+    return [about_pair(campaign)]
 
 
 def of_row(row) -> Question:
     """What a stored answer answers; its criterion is loaded."""
-    return about_pair(row.criterion) if isinstance(row, PAIR.table) else about_output(row.criterion)
+    return Question(PAIR, row.criterion) if isinstance(row, PAIR.table) else about_output(row.criterion)
 
 
 def all_questions(campaign: Campaign) -> list[Question]:
     """Everything that may have been asked: outputs by criterion, pairs on the whole, pairs by criterion."""
     criteria = list(campaign.criteria.all())
-    return [*map(about_output, criteria), about_pair(), *map(about_pair, criteria)]
+    return [*map(about_output, criteria), *(about_pair(campaign, criterion) for criterion in (None, *criteria))]
 
 
 register(SCALE)

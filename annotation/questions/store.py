@@ -1,7 +1,7 @@
 """People's answers to all kinds of questions, in two tables: about one output, and about two. Everybody else asks here."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.db.models import Count, Max, Q
@@ -155,10 +155,12 @@ def people_by_unit(campaign: Campaign) -> dict[Unit, tuple[int, int]]:
     return judged | {(a, b): (n, m) for a, b, n, m in of_pairs.annotate(people=people, swapped=swapped)}
 
 
-def both_bad(campaign: Campaign) -> set[tuple[int, int, int, int | None]]:
-    """(annotator, output, other output, criterion), ids, of the ties that count and in which neither output is good."""
-    bad = about_pairs(campaign).counted().filter(detail__both_bad=True)
-    return set(bad.values_list("annotator_id", "output_a_id", "output_b_id", "criterion_id"))
+def beside_choices(campaign: Campaign, names: Sequence[str]) -> dict[tuple[int, int, int, int | None], dict[str, Any]]:
+    """{(annotator, output, other output, criterion), ids: what of these names is kept beside a choice that counts}."""
+    rows = about_pairs(campaign).counted().exclude(detail=None)
+    told = rows.values_list("annotator_id", "output_a_id", "output_b_id", "criterion_id", "detail")
+    kept = {tuple(key): {name: detail[name] for name in names if detail.get(name)} for *key, detail in told}
+    return {key: beside for key, beside in kept.items() if beside}
 
 
 def answered_units(campaign: Campaign) -> set[frozenset]:

@@ -1,4 +1,4 @@
-"""A slider, answered by three people: with keys, on a phone, and in Arabic on a phone."""
+"""A slider, and how much better one of two is, answered by three people: with keys, on a phone, and in Arabic on a phone."""
 
 import pytest
 from playwright.sync_api import expect
@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.data.importer import import_outputs
-from annotation.models import LikertScore, User
+from annotation.models import LikertScore, PairwiseJudgment, User
 from annotation.people.accounts import add_annotator
 from tests.annotation.pages import write_outputs
 
@@ -70,3 +70,39 @@ def test_a_slider(open_page, people, tmp_path):
     slider.tap(position={"x": box["width"] - 2, "y": 20})  # the lowest point is on the right
     expect(page.get_by_role("spinbutton")).to_have_value("0")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_how_much_better(open_page, people, tmp_path):
+    asked = {"likert": False, "pairwise": True, "pair_points": 5, "pair_both_bad": True}
+    campaign = create_campaign(slug="much", title="Which is better", overlap=3, criteria=[], **asked)
+    import_outputs(campaign, write_outputs(tmp_path, 1))
+    bob, carol, amal = (add_annotator(campaign, person) for person in people)
+    page = begun(open_page, campaign, "bob")
+    for n, key in enumerate("4tx"):
+        expect(page.get_by_text(f"{n} of 3 judged")).to_be_visible()
+        if n == 0:
+            page.keyboard.press("1")
+            page.keyboard.press("ArrowRight")
+            expect(page.get_by_label("A is slightly better")).to_be_checked()
+        page.keyboard.press(key)
+        page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="All done")).to_be_visible()
+
+    page = begun(open_page, campaign, "carol", **PHONE)
+    page.get_by_label("B is much better").tap()
+    page.locator("[data-answer] button").last.tap()
+    expect(page.get_by_text("1 of 3 judged")).to_be_visible()
+
+    page = begun(open_page, campaign, "amal", language="ar", **PHONE)
+    page.get_by_label("A أفضل بكثير").tap()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.locator("[data-answer] button").last.tap()
+    expect(page.locator("[name=choice]:checked")).to_have_count(0)
+
+    def said(person):
+        rows = PairwiseJudgment.objects.filter(annotator=person).order_by("pk")
+        return [("B" if (row.choice == "A") == row.shown_swapped else "A", row.detail) for row in rows]
+
+    (first, much), (_, tied), (_, bad) = said(bob)
+    assert (first, much, tied, bad) == ("B", {"strength": "slightly"}, None, {"both_bad": True})
+    assert said(carol) == [("B", {"strength": "much"})] and said(amal) == [("A", {"strength": "much"})]

@@ -54,6 +54,7 @@ const check = (scale, input) => {
 // The side of a text that was clicked, for the question at hand; the page does not scroll to it.
 export const chooseSide = (side) => {
   const scale = current();
+  if (scale?.classList.contains("graded")) return; // a click does not say how much better
   const input = scale?.querySelector(`input[type=radio][value="${side}"]`);
   if (!input) return;
   check(scale, input);
@@ -122,6 +123,7 @@ const press = (key, isLate = false) => {
   else if (key === "s") report();
   else if (key === "r" && document.getElementById("reason")) document.getElementById("reason").focus();
   else if (scale && key === "Backspace") back();
+  else if (scale?.classList.contains("graded") && key !== "t") return false; // arrows move from point to point
   else if (scale?.classList.contains("choices") && key in SIDES) choose([SIDES[key]], key);
   else if (scale?.classList.contains("scale") && /^[0-9]$/.test(key) && typesInto(key, isLate)) return false;
   else if (scale?.classList.contains("scale") && /^[0-9]$/.test(key)) choose(key === "0" ? ["0", "10"] : [key], key);

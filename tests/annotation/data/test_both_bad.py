@@ -66,4 +66,6 @@ def test_one_that_an_older_version_kept_as_a_tie_stays_and_that_is_said(tmp_path
     campaign, _ = campaign_with(tmp_path, "talk", a="tie")
     again = imported(campaign, tmp_path, [ABOUT | {"annotator": "a", "choice": "both_bad"}])
     assert (again.rows, again.repeated, again.new) == (1, 1, {}) and kept(campaign) == {"a": ("tie", False)}
-    assert again.assumed == ["1 ties were stored before with another word on whether both are bad; they stay as they were."]
+    assert again.assumed == [
+        "1 answers were stored before with another word on how much better, or whether both are bad; they stay as they were."
+    ]
