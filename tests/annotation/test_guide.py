@@ -11,13 +11,23 @@ from tests.annotation.pages import World, text
 pytestmark = pytest.mark.django_db
 
 
-@pytest.mark.parametrize("kind", ["likert", "pairwise"])
+GRADED = {"1", "7", "x"}
+OTHER = {
+    "likert": {"a", "b", "t", "d", "←", "→"} | GRADED,
+    "pairwise": {"0", "9", "Tab"} | GRADED,
+    "graded": {"0", "9", "Tab", "a", "b", "←", "→"},
+}
+
+
+@pytest.mark.parametrize("kind", OTHER)
 def test_it_explains_every_key_of_the_pages(tmp_path, client, kind):
     guide = (settings.BASE_DIR / "docs/annotators.md").read_text(encoding="utf-8")
     documented = set(re.findall(r"`(\S+?)`", guide[guide.index("| key |") : guide.index("You can press keys")]))
-    world = World(tmp_path, client, likert=kind == "likert", pairwise=kind == "pairwise")
-    Campaign.objects.update(asks_reason=True, pairwise_by_criterion=kind == "pairwise")
+    world = World(tmp_path, client, likert=kind == "likert", pairwise=kind != "likert")
+    Campaign.objects.update(asks_reason=True, pairwise_by_criterion=kind != "likert")
+    if kind == "graded":
+        Campaign.objects.update(pair_points=7, pair_both_bad=True)
     page = text(world.sign_in(world.bob).get("annotate/?start=1"))
     shown = set(re.findall(r"<kbd>(.+?)</kbd>", page))
-    other = {"a", "b", "t", "d", "←", "→"} if kind == "likert" else {"0", "9", "Tab"}
-    assert shown == documented - other
+    between = set("23456") if kind == "graded" else set()
+    assert shown - between == documented - OTHER[kind]

@@ -153,7 +153,7 @@ def test_any_scores_give_a_report_that_is_json(scores):
 
 
 def test_unknown_choices_are_refused():
-    with pytest.raises(ValueError, match="0, 1 or 2"):
+    with pytest.raises(ValueError, match="0, 1, 2"):
         assess_judgments([[0.0, 3.0]])
 
 

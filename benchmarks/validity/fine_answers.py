@@ -1,0 +1,155 @@
+"""What the board's certainty is worth where people answer on a slider, or say how much better one of two outputs is.
+
+    python -m benchmarks.validity.fine_answers [--n 200]
+
+Nothing of the generator is imported from the product, and it is none of the other generators: people round to numbers of their
+own (1, 5, 10 or 25), pull a slider to different ends, and draw the lines between "slightly", "better" and "much" where they
+like; some never say "tie". The truth is what very many such people say of very many contexts."""
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks.validity import boards
+from benchmarks.validity.generators import RATING_POINTS, Answers, Campaign, _strengths
+
+SYSTEMS, EQUAL = (0.0, 0.2, 0.4, 0.6, 0.8), (0.0,) * 5
+PEOPLE, CONTEXTS, EACH = 12, 20, 3
+ROUNDED_TO = np.array([1, 5, 10, 25])
+TRUTH_DRAWS = 200_000
+
+
+@dataclass(frozen=True)
+class People:
+    """All (people, ...): zero, stretch and rounding of a slider; lines: where a tie, "slightly" and "better" end; leaning:
+    (people, systems)"""
+
+    zero: np.ndarray
+    stretch: np.ndarray
+    rounded: np.ndarray
+    lines: np.ndarray
+    leaning: np.ndarray
+
+
+def people(n: int, systems: int, rng: np.random.Generator) -> People:
+    steps = rng.gamma(2.0, 0.2, (n, 3))
+    steps[:, 0] *= rng.random(n) < 0.8  # a fifth of them never say that two are alike
+    return People(
+        rng.normal(55, 12, n),
+        rng.lognormal(np.log(18), 0.3, n),
+        rng.choice(ROUNDED_TO, n, p=(0.2, 0.4, 0.3, 0.1)),
+        steps.cumsum(axis=1),
+        rng.normal(0, 0.35, (n, systems)),
+    )
+
+
+def worth(strengths: np.ndarray, contexts: int, rng: np.random.Generator) -> np.ndarray:
+    """(contexts, systems), with a skewed luck of every output"""
+    return strengths + 0.5 * (rng.gamma(4.0, 0.5, (contexts, len(strengths))) - 2.0)
+
+
+def slid(who: People, person: np.ndarray, seen: np.ndarray) -> np.ndarray:
+    """Where each puts the slider, 0 to 100."""
+    place = who.zero[person] + who.stretch[person] * seen
+    return np.clip(who.rounded[person] * np.round(place / who.rounded[person]), 0, 100)
+
+
+def graded(who: People, person: np.ndarray, difference: np.ndarray) -> np.ndarray:
+    """From -3, the second is much better, to 3."""
+    return np.sign(difference) * (np.abs(difference)[:, None] > who.lines[person]).sum(axis=1)
+
+
+def noise(n: int, rng: np.random.Generator) -> np.ndarray:
+    return rng.standard_t(6, n) * 0.8
+
+
+def shown_to(units: int, rng: np.random.Generator) -> np.ndarray:
+    """EACH people of all for every unit: (units * EACH,)"""
+    return np.argsort(rng.random((units, PEOPLE)), axis=1)[:, :EACH].ravel()
+
+
+def on_sliders(strengths: tuple[float, ...], seed: int) -> Answers:
+    rng = np.random.default_rng([seed, 4501])
+    n = len(strengths)
+    quality, who = worth(np.asarray(strengths), CONTEXTS, rng), people(PEOPLE, n, rng)
+    context, system = (np.repeat(part, EACH) for part in np.divmod(np.arange(CONTEXTS * n), n))
+    person = shown_to(CONTEXTS * n, rng)
+    ease = rng.normal(0, 0.5, CONTEXTS)
+    seen = quality[context, system] + ease[context] + who.leaning[person, system] + noise(len(person), rng)
+    return Answers(context, person, system, slid(who, person, seen))
+
+
+def by_how_much(strengths: tuple[float, ...], seed: int) -> Answers:
+    """The board reads the side of each answer."""
+    rng = np.random.default_rng([seed, 4502])
+    n = len(strengths)
+    quality, who = worth(1.5 * np.asarray(strengths), CONTEXTS, rng), people(PEOPLE, n, rng)
+    pairs = np.array([(i, j) for i in range(n) for j in range(n) if i != j])
+    chosen = np.argsort(rng.random((CONTEXTS, len(pairs))), axis=1)[:, :n].ravel()
+    context, person = np.repeat(np.arange(CONTEXTS), n * EACH), shown_to(CONTEXTS * n, rng)
+    first, second = np.repeat(pairs[chosen], EACH, axis=0).T
+    seen = [quality[context, side] + who.leaning[person, side] + noise(len(person), rng) for side in (first, second)]
+    points = graded(who, person, seen[0] - seen[1])
+    return Answers(context, person, first=first, second=second, outcome=np.sign(points).astype(int))
+
+
+def true_scores(strengths: tuple[float, ...]) -> np.ndarray:
+    """(systems,) in points of the slider"""
+    rng = np.random.default_rng(4503)
+    n = len(strengths)
+    quality, who = worth(np.asarray(strengths), TRUTH_DRAWS, rng), people(TRUTH_DRAWS, n, rng)
+    everybody, ease = np.arange(TRUTH_DRAWS), rng.normal(0, 0.5, TRUTH_DRAWS)
+    seen = (quality[:, s] + ease + who.leaning[:, s] + noise(TRUTH_DRAWS, rng) for s in range(n))
+    return np.array([slid(who, everybody, of_system).mean() for of_system in seen])
+
+
+def true_ratings(strengths: tuple[float, ...]) -> np.ndarray:
+    """(systems,) in rating points: the Bradley-Terry strengths of what is expected of every pair"""
+    rng = np.random.default_rng(4504)
+    n = len(strengths)
+    quality, who = worth(1.5 * np.asarray(strengths), TRUTH_DRAWS, rng), people(TRUTH_DRAWS, n, rng)
+    everybody, expected = np.arange(TRUTH_DRAWS), np.full((n, n), 0.5)
+    for i in range(n):
+        for j in range(i):
+            seen = [quality[:, s] + who.leaning[:, s] + noise(TRUTH_DRAWS, rng) for s in (i, j)]
+            expected[i, j] = 0.5 + np.sign(graded(who, everybody, seen[0] - seen[1])).mean() / 2
+            expected[j, i] = 1 - expected[i, j]
+    return RATING_POINTS * _strengths(expected)
+
+
+KINDS: dict[str, tuple[str, Callable[..., Answers], Callable[..., np.ndarray]]] = {
+    "slider, 0 to 100": ("outputs", on_sliders, true_scores),
+    "how much better, 7 points": ("pairs", by_how_much, true_ratings),
+}
+
+
+def measured(name: str, strengths: tuple[float, ...], n: int) -> tuple[np.ndarray, np.ndarray]:
+    """(share of pairs of systems whose interval holds the truth, is a system called better that is not) of n campaigns."""
+    design, draw, true = KINDS[name]
+    asked, value = Campaign(strengths, design=design), true(strengths) if len(set(strengths)) > 1 else np.zeros(len(strengths))
+    i, j = np.triu_indices(len(strengths), 1)
+    covered, false = np.zeros(n), np.zeros(n, dtype=bool)
+    for seed in range(n):
+        stated = boards.read(asked, draw(strengths, seed))
+        error = np.abs(stated.difference - (value[:, None] - value[None, :]))
+        covered[seed] = (error <= stated.half_width)[i, j].mean()
+        false[seed] = (stated.above & (np.array(strengths)[:, None] <= np.array(strengths)[None, :])).any()
+    return covered, false
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--n", type=int, default=200, help="campaigns of each row (default %(default)s), seeds from 0")
+    n = parser.parse_args().n
+    print("| answers | systems | N | coverage of 95% intervals | SE | false “above” | SE |\n|---|---|---:|---:|---:|---:|---:|")
+    for name in KINDS:
+        for what, strengths in (("apart", SYSTEMS), ("equal", EQUAL)):
+            figures = [(100 * part.mean(), 100 * part.std(ddof=1) / np.sqrt(n)) for part in measured(name, strengths, n)]
+            cells = " | ".join(f"{value:.1f}% | {error:.1f}%" for value, error in figures)
+            print(f"| {name} | {what} | {n} | {cells} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
