@@ -1,6 +1,6 @@
 """What the board's certainty is worth where people answer on a slider, or say how much better one of two outputs is.
 
-    python -m benchmarks.validity.fine_answers [--n 200]
+    python -m benchmarks.questions.fine_answers [--n 200]
 
 Nothing of the generator is imported from the product, and it is none of the other generators: people round to numbers of their
 own (1, 5, 10 or 25), pull a slider to different ends, and draw the lines between "slightly", "better" and "much" where they
