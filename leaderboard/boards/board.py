@@ -6,6 +6,7 @@ rises and `older_boards` mends what it reads. `wording` has the sentences, `tree
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -118,6 +119,7 @@ class Board:
     provenance: Provenance
     narrow: Narrow | None = None
     groups: tuple[tuple[Name, ...], ...] = ()
+    absent: tuple[Name, ...] = ()
     joining: tuple[Joining, ...] = ()
     doubts: tuple[Doubt, ...] = ()
     stability: tuple[Alternative, ...] = ()
@@ -136,6 +138,43 @@ class Board:
         shown = self.narrow
         kind = replace(self.population, kind="annotators")
         return replace(self, population=kind, standings=shown.standings, differences=shown.differences)
+
+    def of_those_present(self) -> Board:
+        """Without systems that no answer and no game spoke of, which have no place in a ranking; the ranks of the others are
+        those within their group. The same board where all took part and can be compared, or none took part."""
+        absent = tuple(row.system for row in self.standings if not row.took_part)
+        if len(absent) == len(self.standings) or not (absent or self.is_split):
+            return self
+        groups = tuple(tuple(name for name in members if name not in absent) for members in self.groups)
+        shown = replace(self, absent=absent, groups=tuple(filter(None, groups)))
+        return replace(
+            shown,
+            standings=shown._ranked(self.standings, self.differences),
+            differences=shown._present(self.differences),
+            joining=tuple(one for one in self.joining if not {one.one, one.other} & {*absent}),
+            narrow=self.narrow
+            and Narrow(shown._ranked(self.narrow.standings, self.narrow.differences), shown._present(self.narrow.differences)),
+        )
+
+    def _present(self, differences: Collection[Difference]) -> tuple[Difference, ...]:
+        return tuple(one for one in differences if not {one.upper, one.lower} & {*self.absent})
+
+    def _ranked(self, standings: Collection[Standing], differences: Collection[Difference]) -> tuple[Standing, ...]:
+        """Those that took part, with the ranks that `rating.decision.ranks` gives them in their group."""
+        known = [one for one in self._present(differences) if one.known]
+        above, below = Counter(one.lower for one in known), Counter(one.upper for one in known)
+        rows = [row for row in standings if row.system not in self.absent]
+        number = {name: k for k, members in enumerate(self.groups, start=1) for name in members}
+        size = Counter(number.get(row.system) for row in rows)
+        return tuple(
+            replace(
+                row,
+                group=number.get(row.system),
+                rank_low=None if row.rank_low is None else 1 + above[row.system],
+                rank_high=None if row.rank_high is None else size[number.get(row.system)] - below[row.system],
+            )
+            for row in rows
+        )
 
     @cached_property
     def by_pair(self) -> dict[tuple[Name, Name], Difference]:

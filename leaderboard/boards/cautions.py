@@ -13,6 +13,7 @@ ORDER_OF_GAMES = (
     "Ratings game by game depend on the order of the games, which is drawn by the systems' names: the same answers under other"
     " names have other digits. The intervals include what other orders would say."
 )
+NAMED = 10  # systems that a sentence names
 SIMULATED = "Simulated data: judgments made by a program, not by people."
 
 
@@ -37,6 +38,7 @@ def _cautions(board: Board) -> Iterator[tuple[str, str]]:
     yield "unjudged", unjudged(board)
     yield "other model", other_models(board)
     yield "verdict", verdict(board)
+    yield "absent", absent(board)
     yield "groups", groups(board)
     yield from ((doubt.kind, doubt.text) for doubt in board.doubts)
     for found in board.basis.people.left_out if board.basis.people else ():
@@ -82,6 +84,16 @@ def verdict(board: Board) -> str:
         return ""
     what = f"The scores of {question(board)}" if board.question.criterion else "The judgments of pairs"
     return f"{what} are not accepted: {found.reason or found.verdict}"
+
+
+def absent(board: Board) -> str:
+    """Which systems have no rating, since nothing spoke of them."""
+    if not board.absent:
+        return ""
+    nothing = "No answer of people counts for" if board.basis.kind == "people" else "No game was played by"
+    more = len(board.absent) - NAMED
+    named = ", ".join(board.absent[:NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    return f"{nothing} {named}, so {'it has' if len(board.absent) == 1 else 'they have'} no rating here."
 
 
 def groups(board: Board) -> str:

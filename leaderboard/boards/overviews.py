@@ -41,10 +41,12 @@ def by_criterion(campaign: Campaign, basis: str, judge: str = "") -> tuple[list[
 
 
 def _systems_on(boards: list[Tournament]) -> list[dict]:
-    """{name, system, points: its SystemRating on each board, None where it is not}"""
+    """{name, system, points: its SystemRating on each board, None where it is not or took no part}"""
     column = {board.pk: i for i, board in enumerate(boards)}
     systems: dict[int, dict] = {}
-    for row in SystemRating.objects.filter(tournament__in=boards).select_related("system").order_by("system__name"):
+    for row in (
+        SystemRating.objects.filter(tournament__in=boards, games__gt=0).select_related("system").order_by("system__name")
+    ):
         nowhere = {"name": row.system.name, "system": row.system_id, "points": [None] * len(boards)}
         systems.setdefault(row.system_id, nowhere)["points"][column[row.tournament_id]] = row
     return list(systems.values())
@@ -71,7 +73,7 @@ def systems(campaign: Campaign, rows=None) -> list[System]:
     plays = Count("outputs", filter=Q(outputs__replaced_at=None))
     found = list(rows.annotate(texts=Count("outputs"), plays=plays).order_by("name"))
     board = default_board(campaign)
-    rows = {row.system_id: row for row in board.ratings.all()} if board else {}
+    rows = {row.system_id: row for row in board.ratings.filter(games__gt=0)} if board else {}
     for system in found:
         system.row = rows.get(system.pk)
     return sorted(found, key=lambda s: (s.retired_at is not None, -s.row.rating if s.row else 0.0, s.name))
@@ -81,7 +83,7 @@ def boards_of(system: System) -> list[SystemRating]:
     """Its rows on the newest board of each judge and criterion."""
     every = choices(system.campaign)
     boards = [latest(system.campaign, basis, criterion, judge=judge) for basis, judge, criterion in every]
-    rows = SystemRating.objects.filter(tournament__in=boards, system=system)
+    rows = SystemRating.objects.filter(tournament__in=boards, system=system, games__gt=0)
     return list(
         rows.select_related("tournament__judge__version").order_by(
             "tournament__basis", "tournament__judge__name", "tournament__criterion"

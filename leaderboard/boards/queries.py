@@ -138,7 +138,7 @@ def board(tournament: Tournament, people: Tournament | None = None, live: bool =
 
 def alone(tournament: Tournament, live: bool = False) -> Board:
     """The same, set beside no other board."""
-    found = from_json(Board, tournament.board) if tournament.board else older_board(tournament)
+    found = (from_json(Board, tournament.board) if tournament.board else older_board(tournament)).of_those_present()
     if not live:
         return found
     now = dict(tournament.ratings.values_list("system_id", "system__name"))

@@ -41,6 +41,13 @@ def decide(
     return margin, above
 
 
+def ranks(above: NDArray[np.bool_], component: NDArray[np.int64] | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The ranks that are possible, lowest and highest: two of int (s,), 1 is best; among the systems of one group, since of two
+    groups nothing is known (Mogstad et al. 2024, "Inference for Ranks")."""
+    group = np.zeros(len(above), dtype=np.int64) if component is None else component
+    return 1 + above.sum(axis=0), np.bincount(group)[group] - above.sum(axis=1)
+
+
 def comparable(component: NDArray[np.int64]) -> int:
     """How many systems have another to be compared with."""
     return int((np.bincount(component)[component] > 1).sum())

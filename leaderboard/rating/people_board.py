@@ -30,7 +30,7 @@ from scipy.special import expit, ndtri
 from leaderboard.rating import mixed_model
 from leaderboard.rating.crossed import many_pairs, sandwich
 from leaderboard.rating.crossed.sandwich import Contrasts, Sandwich
-from leaderboard.rating.decision import CONFIDENCE, at_look, decide
+from leaderboard.rating.decision import CONFIDENCE, at_look, decide, ranks
 from leaderboard.rating.glicko2 import SCALE, START_RATING, START_RD
 from leaderboard.rating.mixed_model import Fit, Term
 
@@ -159,8 +159,7 @@ class Reading:
             margin,
             at_look(self.look + 1),
             above,
-            1 + above.sum(axis=0),
-            n - above.sum(axis=1),
+            *ranks(above, component),
             component,
             covariance,
             self.scale if self.scores else None,

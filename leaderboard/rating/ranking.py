@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import optimize
 
-from leaderboard.rating.decision import CONFIDENCE, comparable, critical, decide
+from leaderboard.rating.decision import CONFIDENCE, comparable, critical, decide, ranks
 from leaderboard.rating.games import Standings
 from leaderboard.rating.glicko2 import START_RATING, START_RD
 from leaderboard.rating.people_board import PeopleBoard
@@ -128,7 +128,7 @@ def compare(
     se, level = np.sqrt(variance), 1 - (1 - confidence) / looks
     margin, above = decide(difference, se, df, group, level)
     errors = Errors(se, df, comparable(np.zeros(n, dtype=np.int64) if group is None else group), level)
-    return Ranking(above, 1 + above.sum(axis=0), n - above.sum(axis=1), difference, margin, errors)
+    return Ranking(above, *ranks(above, group), difference, margin, errors)
 
 
 def of_board(board: PeopleBoard) -> Ranking:

@@ -113,6 +113,7 @@ def example() -> Board:
         ),
         narrow=Narrow(rows, (replace(pairs[0], known=True), *pairs[1:])),
         groups=((ANT, BEE), (CAT,)),
+        absent=(Name("Dew"),),
         joining=(Joining(ANT, CAT, 44),),
         doubts=(Doubt("start", "A comparator chose which pairs people judged."),),
         stability=(Alternative("Plain mean scores", (ANT, CAT, BEE), 0.333, (BEE, CAT)),),

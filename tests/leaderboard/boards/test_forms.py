@@ -55,6 +55,7 @@ FORMS = {
 WARNINGS = {
     "gate": "Comparator v3 did not pass its gate.",
     "verdict": "The scores of Overall are not accepted: Alpha is 0.26, below 0.667.",
+    "absent": "No game was played by Dew, so it has no rating here.",
     "groups": "the groups cannot be compared: Ant & Co_50%, =bee(); Cat.",
     "start": "A comparator chose which pairs people judged.",
     "left out": "256 of 900 answers are left out, because a filter dropped them.",
@@ -90,6 +91,7 @@ def test_every_warning_is_in_every_form(form):
         board,
         basis=replace(board.basis, simulated=False, judge=None, people=replace(board.basis.people, verdict=None, left_out=())),
         groups=(),
+        absent=(),
         doubts=(),
         method=replace(board.method, campaign_looks=1),
     )
@@ -227,3 +229,28 @@ def test_systems_are_renamed_wherever_they_stand():
     assert ANT not in json.dumps(to_json(board)) and board.groups == (("Bee", "Ant"), (CAT,))
     assert board.length.systems[0].system == "Bee" and board.differences[0].lower == "Ant"
     assert renamed(board, {"Bee": ANT, "Ant": BEE}) == example()
+
+
+# ---- who took part
+
+
+def test_a_system_that_nothing_spoke_of_has_no_place():
+    """Cat had no game. What is left are two systems that met, whose ranks are 1 and 2 as far as that is known."""
+    whole = replace(example(), absent=())
+    silent = [replace(row, games=0, answers=None) if row.system == CAT else row for row in whole.standings]
+    board = replace(whole, standings=tuple(silent)).of_those_present()
+    assert board.absent == (CAT,) and board.groups == ((ANT, BEE),) and board.joining == ()
+    assert [(row.system, row.rank_low, row.rank_high) for row in board.standings] == [(ANT, 1, 2), (BEE, 1, 2)]
+    assert [(one.upper, one.lower) for one in board.differences] == [(ANT, BEE)]
+    assert [(row.rank_low, row.rank_high) for row in board.narrow.standings] == [(1, 1), (2, 2)]  # there it is known
+    assert CAT not in [row.system for row in board.narrow.standings] and not board.is_split
+
+
+def test_ranks_are_those_within_a_group():
+    board = replace(example(), absent=()).of_those_present()
+    assert board.absent == () and [(row.rank_low, row.rank_high) for row in board.standings] == [(1, 2), (1, 2), (1, 1)]
+
+
+def test_a_board_on_which_nobody_played_stays_as_it_is():
+    board = replace(example(), standings=tuple(replace(row, games=0, answers=None) for row in example().standings))
+    assert board.of_those_present() is board

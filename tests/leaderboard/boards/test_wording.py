@@ -8,13 +8,13 @@ import pytest
 from leaderboard.boards import cautions, diagnoses, wording
 from leaderboard.boards.basis import AnswersLeftOut, BoardVerdict
 from leaderboard.boards.board import Board, Doubt, Method, Population
-from leaderboard.boards.estimates import Estimate, Forecast
+from leaderboard.boards.estimates import Estimate, Forecast, Name
 from leaderboard.boards.panels import Correlation
 from tests.leaderboard.boards.example import example
 
 BOARD = example()
 JUDGE, PEOPLE = BOARD.basis.judge, BOARD.basis.people
-WHOLE = replace(BOARD, groups=())  # all can be compared
+WHOLE = replace(BOARD, groups=(), absent=())  # all can be compared
 OF_PEOPLE = replace(WHOLE, basis=replace(BOARD.basis, kind="people", judge=None), method=Method("mixed-model"))
 TRANSPORT = " Does it err on a system as on the others, within 100 rating points? Ant & Co_50%: PASS; =bee(): FAIL."
 ALONE = replace(WHOLE, population=Population("annotators", 2, 44), narrow=None)
@@ -233,6 +233,13 @@ SAID = [
     (cautions.other_models, by(BOARD, used=None), ""),
     (cautions.verdict, BOARD, "The scores of Overall are not accepted: Alpha is 0.26, below 0.667."),
     (cautions.verdict, of(BOARD, verdict=BoardVerdict("tentative", True)), ""),
+    (cautions.absent, BOARD, "No game was played by Dew, so it has no rating here."),
+    (
+        cautions.absent,
+        replace(OF_PEOPLE, absent=tuple(Name(f"s{n}") for n in range(12))),
+        "No answer of people counts for s0, s1, s2, s3, s4, s5, s6, s7, s8, s9 and 2 more, so they have no rating here.",
+    ),
+    (cautions.absent, WHOLE, ""),
     (
         cautions.groups,
         BOARD,
@@ -283,6 +290,7 @@ def test_what_is_known_twice_is_said_once():
         "unjudged",
         "other model",
         "verdict",
+        "absent",
         "groups",
         "left out",
         "left out",
