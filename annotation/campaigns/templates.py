@@ -18,6 +18,8 @@ class Template:
     criteria: tuple[CriterionSpec, ...] = ()
     source: str = ""
     pairwise: bool = False
+    pair_points: int = 3
+    pair_both_bad: bool = False
 
 
 def _asked(name: str, low: int, high: int, question: str, low_label: str, high_label: str, **more: Any) -> CriterionSpec:
@@ -170,6 +172,22 @@ Report a pair as broken where one of the two can't be read at all.
 """,
         pairwise=True,
     ),
+    "preference": Template(
+        "Assistants, how much better",
+        "Which of two replies is better, and how much? Both may be bad.",
+        """You see what somebody asked of an assistant, and two replies.
+
+1. Read the request first, then both replies to the end.
+2. Choose the one that you would rather have received, and say whether it is much or only slightly better.
+3. Choose a tie where neither is better, and "Both are bad" where you would want neither.
+4. Longer is not better, and the left one is as likely to be good as the right one.
+
+Report a pair as broken where one of the two can't be read at all.
+""",
+        pairwise=True,
+        pair_points=5,
+        pair_both_bad=True,
+    ),
 }
 
 
@@ -187,4 +205,6 @@ def settings_of(template: Template) -> dict[str, Any]:
         "criteria": list(template.criteria),
         "likert": bool(template.criteria),
         "pairwise": template.pairwise,
+        "pair_points": template.pair_points,
+        "pair_both_bad": template.pair_both_bad,
     }

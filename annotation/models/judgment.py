@@ -128,6 +128,12 @@ class PairwiseJudgment(Answer):
     def __str__(self):
         return self.choice or "cannot say"
 
+    @property
+    def with_strength(self) -> str:
+        """The choice with what was said beside it, for researchers."""
+        beside = self.detail or {}
+        return ", ".join(filter(None, (str(self), beside.get("strength"), "both bad" if beside.get("both_bad") else "")))
+
 
 class Snapshot(models.Model):
     """Accepted judgments, frozen. `content` is zlib-compressed canonical JSON lines; `digest` their SHA-256."""

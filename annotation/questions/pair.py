@@ -33,6 +33,9 @@ from core.errors import Refused, quoted
 from core.rowfiles import BadField, Row, shown
 
 
+SAID_AS = {"better": "", **{str(number): strength for strength, number in STRENGTHS.items()}}  # in files
+
+
 def _arrow(key: str) -> str:
     """The arrow points at the text: A is the first, which a page from right to left shows on the right."""
     is_left = (key == "a") != get_language_bidi()
@@ -188,7 +191,7 @@ class Pair(Kind):
     def strength(self, row: Row, outcome: Outcome, in_choice: str = "") -> str:
         """How much better a row of a file says that one side is; raises BadField. in_choice: what the choice itself says."""
         said = row.text(STRENGTH, empty=True, default="").strip().lower()
-        strength = in_choice or ("" if said == "better" else said)
+        strength = in_choice or SAID_AS.get(said, said)
         if strength not in STRENGTHS or (in_choice and said not in ("", in_choice)):
             raise BadField(STRENGTH, f"expected slightly or much, or nothing for better, found {shown(said)}")
         if outcome == Outcome.TIE and strength:

@@ -157,7 +157,7 @@ def people_by_unit(campaign: Campaign) -> dict[Unit, tuple[int, int]]:
 
 def beside_choices(campaign: Campaign, names: Sequence[str]) -> dict[tuple[int, int, int, int | None], dict[str, Any]]:
     """{(annotator, output, other output, criterion), ids: what of these names is kept beside a choice that counts}."""
-    rows = about_pairs(campaign).counted().exclude(detail=None)
+    rows = about_pairs(campaign).counted().filter(detail__has_any_keys=list(names))
     told = rows.values_list("annotator_id", "output_a_id", "output_b_id", "criterion_id", "detail")
     kept = {tuple(key): {name: detail[name] for name in names if detail.get(name)} for *key, detail in told}
     return {key: beside for key, beside in kept.items() if beside}

@@ -9,6 +9,7 @@ from annotation.data.importer import import_outputs
 from annotation.models import LikertScore, PairwiseJudgment, User
 from annotation.people.accounts import add_annotator
 from tests.annotation.pages import write_outputs
+from tests.browser.axe import assert_axe_clean
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 ANCHORS = {"0": "nothing kept", "33": "a part kept", "67": "most kept", "100": "all kept"}
@@ -65,6 +66,7 @@ def test_a_slider(open_page, people, tmp_path):
     expect(page.get_by_role("spinbutton")).to_have_value("")
 
     page = begun(open_page, campaign, "amal", language="ar", **PHONE)
+    assert_axe_clean(page)
     slider = page.get_by_role("slider")
     box = slider.bounding_box()
     slider.tap(position={"x": box["width"] - 2, "y": 20})  # the lowest point is on the right
@@ -94,6 +96,7 @@ def test_how_much_better(open_page, people, tmp_path):
     expect(page.get_by_text("1 of 3 judged")).to_be_visible()
 
     page = begun(open_page, campaign, "amal", language="ar", **PHONE)
+    assert_axe_clean(page)
     page.get_by_label("A أفضل بكثير").tap()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.locator("[data-answer] button").last.tap()

@@ -33,6 +33,7 @@ SCALES = {
     "story": {name: (1, 5) for name in ("Relevance", "Coherence", "Empathy", "Surprise", "Engagement", "Complexity")},
     "data-to-text": {name: (1, 6) for name in ("Naturalness", "Quality", "Informativeness")},
     "pairs": {},
+    "preference": {},
 }
 
 
@@ -45,7 +46,8 @@ def test_each_makes_a_campaign_with_the_scales_of_its_source(name):
     template = TEMPLATES[name]
     campaign = create_campaign(slug=name, **settings_of(template))
     assert scales(campaign) == SCALES[name] and bool(template.source) == bool(template.criteria)
-    assert campaign.likert == bool(SCALES[name]) and campaign.pairwise == (name in ("pairs", "instructions"))
+    assert campaign.likert == bool(SCALES[name]) and campaign.pairwise == (name in ("pairs", "preference", "instructions"))
+    assert (campaign.pair_points, campaign.pair_both_bad) == ((5, True) if name == "preference" else (3, False))
     assert campaign.guidelines and "{" not in campaign.guidelines
     assert all(c.description and c.low_label and c.high_label for c in campaign.criteria.all())
 
@@ -68,6 +70,10 @@ class TestOnThePage:
     def test_pairs_alone_ask_for_no_scores(self, world):
         page = text(world.sign_in(world.alice).client.get("/new/?template=pairs"))
         assert 'name="pairwise" id="id_pairwise" checked' in page and 'name="likert" id="id_likert" checked' not in page
+
+    def test_how_much_better_is_asked(self, world):
+        page = text(world.sign_in(world.alice).client.get("/new/?template=preference"))
+        assert '<option value="5" selected>' in page and 'name="pair_both_bad" id="id_pair_both_bad" checked' in page
 
     def test_an_unknown_one_is_an_empty_form(self, world):
         assert world.sign_in(world.alice).client.get("/new/?template=nonsense").status_code == 200

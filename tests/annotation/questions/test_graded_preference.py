@@ -146,6 +146,12 @@ class TestFiles:
         assert list(exported_answers(other, "judgments")) == rows and assess(other).digest == assess(judged).digest
         assert import_judgments(other, file).new == {}
 
+    def test_a_column_of_strengths_may_have_helpsteers_numbers(self, judged, tmp_path):
+        said = [rows_said()[0] | {"annotator": f"n{n}", "choice": "A", "strength": n} for n in (1, 3)]
+        imported(judged, tmp_path, said)
+        kept = PairwiseJudgment.objects.filter(annotator__name__startswith="n").order_by("annotator__name")
+        assert [row.with_strength for row in kept] == ["A, slightly", "A, much"]
+
     def test_another_strength_is_said_and_the_first_stays(self, judged, tmp_path):
         again = imported(judged, tmp_path, [row | {"choice": "A is slightly better"} for row in rows_said()[:1]])
         assert again.new == {} and "1 answers were stored before with another word on how much better" in again.assumed[-1]
