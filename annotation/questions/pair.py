@@ -32,7 +32,6 @@ from annotation.questions.strength import (
 from core.errors import Refused, quoted
 from core.rowfiles import BadField, Row, shown
 
-
 SAID_AS = {"better": "", **{str(number): strength for strength, number in STRENGTHS.items()}}  # in files
 
 
@@ -190,7 +189,8 @@ class Pair(Kind):
 
     def strength(self, row: Row, outcome: Outcome, in_choice: str = "") -> str:
         """How much better a row of a file says that one side is; raises BadField. in_choice: what the choice itself says."""
-        said = row.text(STRENGTH, empty=True, default="").strip().lower()
+        cell = row.get(STRENGTH)
+        said = f"{cell:g}" if isinstance(cell, float) else str("" if cell is None else cell).strip().lower()
         strength = in_choice or SAID_AS.get(said, said)
         if strength not in STRENGTHS or (in_choice and said not in ("", in_choice)):
             raise BadField(STRENGTH, f"expected slightly or much, or nothing for better, found {shown(said)}")
