@@ -24,6 +24,7 @@ from annotation.questions import store
 from core.errors import Refused
 
 AT_ONCE = 10_000  # answers: about a second on one core
+SLOWER = {"pilot": 500}  # a mixed model is fitted
 KEPT = 20  # of each kind in a campaign
 NOT_READ = Q(action__startswith="snapshot ") | Q(action="exported")  # events that change no figure
 FORMAT = 3  # raise it when a figure comes to mean something else: what was kept is then worked out again
@@ -62,7 +63,7 @@ class Followed:
 def follow(campaign: Campaign, what: str, title: str, user: User | None = None, **settings) -> Followed:
     """Figures of all answers where those are few, else what a worker made of them last: a page never waits. Looking at old ones
     has them worked out anew. Nothing is added up as answers come, so whatever changes answers is in the next figures."""
-    if not store.is_larger(campaign, AT_ONCE):
+    if not store.is_larger(campaign, min(AT_ONCE, SLOWER.get(what, AT_ONCE))):
         return Followed(_plain(FOLLOWED[what](campaign, **settings)))
     key = hashlib.sha256(json.dumps(["followed", FORMAT, what, settings]).encode()).hexdigest()
     row = Calculation.objects.filter(campaign=campaign, key=key).select_related("job").first()

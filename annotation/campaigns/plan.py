@@ -1,6 +1,8 @@
 """From a campaign to its plan: how many judgments, how long, and the smallest difference that it can detect."""
 
 import math
+import random
+from collections import Counter
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
@@ -32,6 +34,7 @@ KEPT = ("likert", "pairwise", "pair_design", "pairs", "overlap", "overlap_percen
 SYSTEMS, CONTEXTS = 4, 100  # assumed before any outputs are there
 TIMES_READ = 5000
 LEAST_SECONDS = 0.1  # that the plan's form takes: programs answer faster
+MOST_PILOT, MOST_PEOPLE = 10_000, 100  # answers and people whose variances are read: half a minute on one core
 LEAST_PILOT = 20  # answers: fewer say too little about how much they vary
 
 
@@ -224,7 +227,7 @@ def grounds_of(
             grounds += [Ground(criterion.name, scale, *source) for source in sources]
     if protocol.pair_items:
         known_pairs = figures["pairs"] if pilot and figures else None
-        source = _source(pilot, known_pairs["count"], "judgments") if pilot and known_pairs else "assumed"
+        source = _source(pilot, known_pairs, "judgments") if pilot and known_pairs else "assumed"
         assumed = PairAssumptions(**known_pairs["variances"]) if known_pairs else PairAssumptions()
         grounds.append(Ground("Pairs", "win rate", f"{source}, {assumed.ties:.0%} ties", assumed))
     return [_divided(ground, system, divides) for ground in grounds]
@@ -252,15 +255,16 @@ def _divided(ground: Ground, system: str, divides: float | None) -> Ground:
 
 
 def pilot_figures(pilot: Campaign, ahead: int | None = None) -> dict:
-    """What a pilot's answers say, as JSON: {"scores": {criterion: {count, scale, variances}}, "pairs": {count, variances} or
-    None}, of what has LEAST_PILOT answers. ahead: the key of the system whose leanings are told apart."""
+    """What a pilot's answers say, as JSON: {"scores": {criterion: {count, read, scale, variances}}, "pairs": {count, read,
+    variances} or None}, of what has LEAST_PILOT answers. read: how many of them the variances are from. ahead: the key of the
+    system whose leanings are told apart."""
     return {"scores": _components_of(pilot, ahead), "pairs": _pairs_of(pilot, ahead)}
 
 
 def _known_components(pilot: Campaign, figures: dict) -> dict[str, list[tuple[str, Components, Scale | None]]]:
     """(source, variances, scale) by the name of the criterion."""
     return {
-        name: [(_source(pilot, known["count"], "scores"), Components(**known["variances"]), Scale(*known["scale"]))]
+        name: [(_source(pilot, known, "scores"), Components(**known["variances"]), Scale(*known["scale"]))]
         for name, known in figures["scores"].items()
     }
 
@@ -275,11 +279,12 @@ def _components_of(pilot: Campaign, ahead: int | None) -> dict[str, dict]:
         by_criterion.setdefault(tuple(criterion), []).append((value, system, context, annotator))
     found = {}
     for (name, low, high), rows in by_criterion.items():
-        values, systems, contexts, annotators = zip(*rows)
+        drawn = _drawn(rows, pilot.seed)
+        values, systems, contexts, annotators = zip(*drawn)
         components = components_of(values, systems, contexts, annotators, ahead) if len(rows) >= LEAST_PILOT else None
         if components:
-            scale = [low, high, float(np.mean(values))]
-            found[name] = {"count": len(rows), "scale": scale, "variances": asdict(components)}
+            scale = [low, high, float(np.mean([value for value, *_ in rows]))]
+            found[name] = {"count": len(rows), "read": len(drawn), "scale": scale, "variances": asdict(components)}
     return found
 
 
@@ -288,14 +293,36 @@ def _pairs_of(pilot: Campaign, ahead: int | None) -> dict | None:
     rows = list(live.values_list("choice", "output_a__system", "output_b__system", "output_a__context", "annotator"))
     if len(rows) < LEAST_PILOT:
         return None
-    choices, a, b, contexts, annotators = zip(*rows)
+    drawn = _drawn(rows, pilot.seed)
+    choices, a, b, contexts, annotators = zip(*drawn)
     outcomes = [1 - CODES[choice] for choice in choices]
     assumed = pair_assumptions_of(outcomes, a, b, contexts, annotators, ahead)
-    return {"count": len(rows), "variances": asdict(assumed)} if assumed else None
+    return {"count": len(rows), "read": len(drawn), "variances": asdict(assumed)} if assumed else None
 
 
-def _source(pilot: Campaign, count: int, what: str) -> str:
-    return f"pilot, {count:,} {'simulated ' if pilot.is_simulated else ''}{what}"
+def _drawn(rows: list[tuple], seed: int) -> list[tuple]:
+    """Of rows (..., context, annotator) those of MOST_PEOPLE people drawn at random, and of them whole contexts, drawn at
+    random, with MOST_PILOT rows or fewer. All, where they are no more."""
+    draw = random.Random(seed)
+    people = sorted({row[-1] for row in rows})
+    if len(people) > MOST_PEOPLE:
+        chosen = set(draw.sample(people, MOST_PEOPLE))
+        rows = [row for row in rows if row[-1] in chosen]
+    if len(rows) <= MOST_PILOT:
+        return rows
+    counts = Counter(row[-2] for row in rows)
+    kept, left = set(), MOST_PILOT
+    for context in draw.sample(sorted(counts), len(counts)):
+        left -= counts[context]
+        if left < 0 and kept:
+            break
+        kept.add(context)
+    return [row for row in rows if row[-2] in kept]
+
+
+def _source(pilot: Campaign, known: dict, what: str) -> str:
+    of = f"{known['read']:,} drawn of " if known["read"] < known["count"] else ""
+    return f"pilot, {of}{known['count']:,} {'simulated ' if pilot.is_simulated else ''}{what}"
 
 
 def assumed_seconds(campaign: Campaign) -> dict:

@@ -10,6 +10,7 @@ floor    what a judgment costs beside a bare Django view with one INSERT, under 
 backups  a backup taken while annotators judge, and one after it, restored elsewhere and compared page by page
 log-ins  people who sign in with a password all at once
 judging  a file of pairs judged by one worker and by two
+growth   server time and queries of every page and call, with few answers and with many
 waits    how long a calculation waits while a training runs on the embedded default
 
     FSYNC=on scripts/with_postgres_and_redis .venv/bin/python -m benchmarks.load storm --annotators 40
@@ -75,6 +76,10 @@ def options() -> argparse.Namespace:
     judging.add_argument("--pairs", type=int, default=200_000)
     judging.add_argument("--workers", type=int, nargs="+", default=[1, 2])
     judging.add_argument("--repeats", type=int, default=2)
+    growth = commands.add_parser("growth")
+    growth.add_argument("--items", type=int, default=100_000, help="ten answers each")
+    growth.add_argument("--few", type=int, default=1000, help="items of the campaign beside it")
+    growth.add_argument("--folder", help="keep the database of SQLite there, and use it where it is")
     waits = commands.add_parser("waits")
     waits.add_argument("--repeats", type=int, default=10)
     waits.add_argument("--pause", type=float, default=1.0, help="seconds between them")
@@ -97,7 +102,7 @@ def main() -> int:
             chosen.services = database, broker = stack.enter_context(services.postgres_and_redis())
             os.environ |= {"DATABASE_URL": database.url, "BROKER_URL": broker.url}
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="comparena-load-"))
-        os.environ["DATA_DIR"] = folder
+        os.environ["DATA_DIR"] = getattr(chosen, "folder", None) or folder
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
         os.environ.setdefault("LOG_LEVEL", "WARNING")
         import django
@@ -105,7 +110,17 @@ def main() -> int:
 
         django.setup()
         call_command("migrate", verbosity=0)
-        from benchmarks.load import backups, calculation_wait, commits, comparison, faults, floor, storm, worker_numbers
+        from benchmarks.load import (
+            backups,
+            calculation_wait,
+            commits,
+            comparison,
+            faults,
+            floor,
+            page_growth,
+            storm,
+            worker_numbers,
+        )
 
         runs = {
             "storm": storm.storm,
@@ -116,6 +131,7 @@ def main() -> int:
             "floor": floor.floor,
             "backups": backups.backups,
             "judging": worker_numbers.judging,
+            "growth": page_growth.growth,
             "waits": calculation_wait.waits,
         }
         run = runs[chosen.command]

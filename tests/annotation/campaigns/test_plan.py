@@ -127,6 +127,17 @@ class TestThePilot:
         page = text(world.sign_in(world.alice).get("plan/", data=WHAT_IF | {"pilot": other.slug}))
         assert "Secret" not in page and "Select a valid choice" in page
 
+    def test_of_many_answers_some_are_drawn(self, monkeypatch):
+        monkeypatch.setattr(plan, "MOST_PILOT", 24)
+        monkeypatch.setattr(plan, "MOST_PEOPLE", 3)
+        rows = [(1, system, context, person) for system in range(4) for context in range(6) for person in range(5)]
+        drawn = plan._drawn(rows, seed=1)
+        people, contexts = {row[-1] for row in drawn}, {row[-2] for row in drawn}
+        assert (len(drawn), len(people), len(contexts)) == (24, 3, 2)  # 4 systems x 3 people: 12 of each context
+        assert drawn == [row for row in rows if row[-1] in people and row[-2] in contexts] == plan._drawn(rows, seed=1)
+        known = {"count": 120, "read": 24}
+        assert plan._source(Campaign(), known, "scores") == "pilot, 24 drawn of 120 scores"
+
     def test_the_page_makes_a_fixed_number_of_queries(self, scored, django_assert_max_num_queries):
         for n in range(5):
             scored.campaign.criteria.create(name=f"More {n}", position=9)
