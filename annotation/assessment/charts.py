@@ -1,8 +1,13 @@
 """Places in pictures: numbers in, coordinates out. The templates write the SVG; no script and no style is needed."""
 
+from collections.abc import Sequence
+
+from annotation.design.needed import Way
+from annotation.design.power import POWER
 from annotation.quality.verdict import ACCEPTED, TENTATIVE
 
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 420, 210, 44, 14, 12, 40
+EDGE = 24  # between an axis and the first dot of a chart whose steps have names
 PEOPLE = 60  # annotators in one picture; the table holds them all
 ROW, MAP = 22, 600  # height of a row, width of a picture with names beside it
 LETTER, LONGEST = 7, 20  # width of a letter; longer names are cut
@@ -35,6 +40,28 @@ def over_time(points: list[dict]) -> dict | None:
         "dots": [(x(p["answers"]), y(p["alpha"])) for p in points],
         "ticks": [(y(value), f"{value:g}") for value in lines],
         "x_ticks": [(x(p["answers"]), f"{p['answers']:,}") for p in (points[0], points[-1])],
+    }
+
+
+def power_curve(ways: Sequence[Way]) -> dict | None:
+    """The chance to find a difference against how one number of judgments is shared out; None below two ways."""
+    if len(ways) < 2:
+        return None
+    ordered = sorted(ways, key=lambda way: way.per_item)
+    step = (WIDTH - LEFT - RIGHT - 2 * EDGE) / (len(ordered) - 1)
+    height = HEIGHT - TOP - BOTTOM
+    dots = [(round(LEFT + EDGE + step * i, 1), round(TOP + height * (1 - way.power), 1)) for i, way in enumerate(ordered)]
+    return {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "left": LEFT,
+        "right": WIDTH - RIGHT,
+        "base": HEIGHT - BOTTOM,
+        "middle": WIDTH // 2,
+        "line": _path(dots),
+        "dots": dots,
+        "ticks": [(round(TOP + height * (1 - share), 1), f"{share:.0%}") for share in (0, 0.5, POWER, 1)],
+        "x_ticks": [(x, f"{way.per_item} × {way.contexts:,}") for (x, _), way in zip(dots, ordered)],
     }
 
 

@@ -7,6 +7,7 @@ from django.shortcuts import render
 
 from annotation.access import campaign_for_researcher, campaigns_researched_by
 from annotation.assessment.calculations import follow
+from annotation.assessment.charts import power_curve
 from annotation.campaigns.plan import Search, assumed_seconds, grounds_of, protocol_of, questions_of, searches, system_of
 from annotation.design.plan import Plan, Protocol, plan
 from annotation.forms import PlanForm
@@ -50,7 +51,8 @@ def plan_page(request, slug):
                 "larger": _larger(protocol, campaign_plan, grounds, data),
             }
             try:
-                context["searches"] = _searches(form, grounds, protocol, campaign_plan)
+                found = _searches(form, grounds, protocol, campaign_plan)
+                context["searches"] = [(search, power_curve(search.at_budget)) for search in found]
             except Refused as refused:
                 form.add_error("difference", str(refused))
             context["powers"] = next(row["powers"] for row in context["larger"] if row["is_this"])

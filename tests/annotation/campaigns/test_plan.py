@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 
+from annotation.assessment.charts import power_curve
 from annotation.campaigns import plan
 from annotation.campaigns.protocol import change_campaign
+from annotation.design.needed import Way
 from annotation.design.plan import Protocol
 from annotation.design.power import LOW_VARIANCE, Scale, detectable_difference
 from annotation.models import Campaign, LikertScore, Output
@@ -115,6 +117,7 @@ class TestThePilot:
         world.sign_in(world.alice)
         page = text(world.get("plan/", data=WHAT_IF | {"overlap": 3} | asked | {"question": "Overall"}))
         assert "vary 9 times as much as those to others" in page
+        assert "people per item × contexts" in page
         call_command(
             "plan", world.campaign.slug, "--difference=0.5", "--contexts=50", "--annotators=10", "--divides=9", "--json"
         )
@@ -149,3 +152,10 @@ class TestThePilot:
 def test_researchers_only(world):
     assert world.sign_in(world.bob).get("plan/").status_code == 404
     assert world.sign_in(world.charlie).get("plan/").status_code == 404
+
+
+def test_the_curve_of_one_number_of_judgments():
+    """By hand: 158 points of height, so 80% lies 0.2 of it below the top of 12, and 20% 0.8 of it; 362 - 48 points of width."""
+    chart = power_curve([Way(30, 2, 4, 60, 0.8), Way(12, 5, 5, 60, 0.2)])
+    assert chart["dots"] == [(68, 43.6), (382, 138.4)] and chart["x_ticks"] == [(68, "2 × 30"), (382, "5 × 12")]
+    assert chart["ticks"][2] == (43.6, "80%") and power_curve([Way(30, 2, 4, 60, 0.8)]) is None
