@@ -191,8 +191,9 @@ class Pair(Kind):
         """How much better a row of a file says that one side is; raises BadField. in_choice: what the choice itself says."""
         cell = row.get(STRENGTH)
         said = f"{cell:g}" if isinstance(cell, float) else str("" if cell is None else cell).strip().lower()
-        strength = in_choice or SAID_AS.get(said, said)
-        if strength not in STRENGTHS or (in_choice and said not in ("", in_choice)):
+        own = SAID_AS.get(said, said)
+        strength = in_choice or own
+        if own not in STRENGTHS or (in_choice and own not in ("", in_choice)):
             raise BadField(STRENGTH, f"expected slightly or much, or nothing for better, found {shown(said)}")
         if outcome == Outcome.TIE and strength:
             raise BadField(STRENGTH, f"is {strength}, and the choice is a tie")

@@ -34,7 +34,8 @@ KINDS: dict[type[Field], tuple[tuple[type, ...], str]] = {
 
 def read_row(table: Table, line: bytes, keys: Keys, given: Mapping[str, Any]) -> Model:
     """An unsaved row. given: its fields that the archive does not hold. Raises BadField."""
-    cells = dict.fromkeys(table.later) | _cells(line)
+    usual = {field.name: None if field.null else field.get_default() for field in table.fields if field.name in table.later}
+    cells = usual | _cells(line)
     names = {field.name for field in table.fields}
     if strange := sorted(cells.keys() - names):
         raise BadField(strange[0], "is no field of this table")

@@ -45,7 +45,7 @@ Json = dict[str, Any]
 @dataclass(frozen=True)
 class Table:
     """name: of its file. campaign: the lookup from a row to its campaign. left: fields that stay behind. later: those that
-    older archives lack, and that are then empty. order: of its rows. is_later: whether older archives lack all of it.
+    older archives lack, and that are then empty or as usual. order: of its rows. is_later: whether older archives lack it all.
     outward: what a field's value is in the file, where it names rows of other tables; inward: back again."""
 
     name: str
@@ -130,7 +130,8 @@ def _key(keys: Keys, model: type[Model], place: int) -> Any:
     return keys[model][place - 1]
 
 
-CAMPAIGN = Table("campaign", Campaign, "pk", left=("drawn", "created_by", "board_is_public", "deleted_at"))
+LEFT_OF_CAMPAIGN = ("drawn", "created_by", "board_is_public", "deleted_at")
+CAMPAIGN = Table("campaign", Campaign, "pk", left=LEFT_OF_CAMPAIGN, later=("pair_points", "pair_both_bad"))
 TABLES = [
     Table("consent_texts", ConsentText),
     Table("criteria", Criterion),

@@ -1,7 +1,9 @@
 """How much better one of two outputs is: A much better, slightly better, a tie, ...; on five or seven points, or both bad."""
 
+import io
 import json
 import re
+import zipfile
 
 import pytest
 
@@ -22,6 +24,9 @@ from annotation.people.accounts import add_annotator
 from annotation.questions.pair import pair_of
 from core.errors import ImportRefused, Refused
 from leaderboard import tasks
+from leaderboard.archive.export import write_archive
+from leaderboard.archive.row_reader import read_row
+from leaderboard.archive.tables import CAMPAIGN
 from leaderboard.tournaments.start import start_tournament
 from tests.annotation.pages import hidden, text, write_outputs
 from tests.annotation.questions.test_third_kind import DESIGN, assignment_key
@@ -151,6 +156,14 @@ class TestFiles:
         imported(judged, tmp_path, said)
         kept = PairwiseJudgment.objects.filter(annotator__name__startswith="n").order_by("annotator__name")
         assert [row.with_strength for row in kept] == ["A, slightly", "A, much"]
+
+    def test_an_archive_carries_it_and_one_from_before_has_three_points(self, judged):
+        out = io.BytesIO()
+        write_archive(judged, out)
+        cells = json.loads(zipfile.ZipFile(out).read(CAMPAIGN.file))
+        assert (cells.pop("pair_points"), cells.pop("pair_both_bad")) == (5, False)
+        before = read_row(CAMPAIGN, json.dumps(cells).encode(), {}, {})
+        assert (before.pair_points, before.pair_both_bad) == (3, False)
 
     def test_another_strength_is_said_and_the_first_stays(self, judged, tmp_path):
         again = imported(judged, tmp_path, [row | {"choice": "A is slightly better"} for row in rows_said()[:1]])
