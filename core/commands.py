@@ -10,6 +10,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
+from core.database_checks import sentence_of
 from core.errors import ImportRefused, Refused
 
 
@@ -31,6 +32,8 @@ class ServiceCommand(BaseCommand):
             self._tell_all(error)
             raise CommandError(str(error)) from error
         except DatabaseError as error:
+            if sentence := sentence_of(error):
+                raise CommandError(sentence) from error
             if not _is_migrated():
                 raise CommandError("The database is not made yet, or not up to date: run manage.py migrate first.") from error
             raise

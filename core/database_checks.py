@@ -7,27 +7,37 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from django.db import DatabaseError
+from django.db import DatabaseError, OperationalError
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.loader import MigrationLoader
 
 from core.errors import Refused
 
 DAMAGED = "The database is damaged ({error}). Nothing was changed. Restore the last backup that `backup --verify` accepts."
+AWAY = "The database cannot be reached ({error})."
+CORRUPTED = ("XX001", "XX002")  # PostgreSQL's data_corrupted and index_corrupted
 OURS = ("annotation", "evaluator", "leaderboard")
 
 
 @contextmanager
 def told() -> Iterator[None]:
-    """What SQLite says of a damaged file, in a sentence."""
+    """What a database says that is damaged or away, in a sentence."""
     try:
         yield
     except (sqlite3.DatabaseError, DatabaseError) as error:
-        damage = error if isinstance(error, sqlite3.Error) else error.__cause__
-        code = getattr(damage, "sqlite_errorcode", 0) & 0xFF
-        if code not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            raise
-        raise Refused(DAMAGED.format(error=error)) from error
+        if sentence := sentence_of(error):
+            raise Refused(sentence) from error
+        raise
+
+
+def sentence_of(error: sqlite3.Error | DatabaseError) -> str | None:
+    """Of a damaged database or one that is away; None for any other error."""
+    cause = error if isinstance(error, sqlite3.Error) else error.__cause__
+    code, state = getattr(cause, "sqlite_errorcode", 0) & 0xFF, getattr(cause, "sqlstate", "")
+    said = " ".join(str(error).split())
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or state in CORRUPTED:
+        return DAMAGED.format(error=said)
+    return AWAY.format(error=said) if state is None and isinstance(error, OperationalError) else None
 
 
 def rows_of_sqlite(path: Path) -> dict[str, int]:

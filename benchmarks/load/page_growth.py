@@ -132,7 +132,7 @@ def _measured(campaign: Campaign, users: dict[str, User]) -> dict[str, tuple]:
         _work()
         if seconds < SLOW:
             status, queries, _ = _asked(clients[role], path)
-            seconds = min(_asked(clients[role], path, counted=False)[2] for _ in range(2))
+            seconds = min(_asked(clients[role], path)[2] for _ in range(2))
         else:
             queries = 0
         found[route] = (status, queries, seconds)
@@ -141,21 +141,21 @@ def _measured(campaign: Campaign, users: dict[str, User]) -> dict[str, tuple]:
     return found
 
 
-def _asked(client: Client, path: str, counted: bool = True) -> tuple[int, int, float]:
-    begin = time.perf_counter()
-    if not counted:
-        response = client.get(path)
-        return response.status_code, 0, time.perf_counter() - begin
+def _asked(client: Client, path: str) -> tuple[int, int, float]:
+    """(status, queries, seconds: this process's CPU, and what its queries waited for PostgreSQL). Another's load is left out as
+    far as it can be."""
+    begin = time.process_time()
     with CaptureQueriesContext(connection) as queries:
         response = client.get(path)
-    return response.status_code, len(queries), time.perf_counter() - begin
+    waited = sum(float(query["time"]) for query in queries.captured_queries) if connection.vendor == "postgresql" else 0.0
+    return response.status_code, len(queries), time.process_time() - begin + waited
 
 
 def _work() -> None:
     for row in Calculation.objects.filter(job__status=Job.Status.QUEUED):
-        begin = time.perf_counter()
+        begin = time.process_time()
         calculations.run(row.job_id)
-        print(f"  a worker: {row.what} of {row.campaign.slug} in {time.perf_counter() - begin:.1f} s", flush=True)
+        print(f"  a worker: {row.what} of {row.campaign.slug} in {time.process_time() - begin:.1f} s of its CPU", flush=True)
 
 
 def _told(figures: dict[str, dict[str, tuple]]) -> int:

@@ -4,15 +4,17 @@ import json
 import sqlite3
 import zipfile
 
+import psycopg
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import OperationalError, connection
+from django.db import InternalError, OperationalError, connection
 
 from annotation import health
 from annotation.models import ApiToken, Heartbeat, User
 from annotation.people.tokens import make_token, token_of
 from config.errors import DAMAGED, outage
 from core import backups, database_checks
+from core.database_checks import sentence_of, told
 from core.errors import Refused
 
 
@@ -48,6 +50,25 @@ class TestDamage:
         with pytest.raises(sqlite3.DatabaseError) as error:
             sqlite3.connect(file).execute("SELECT * FROM words")
         assert outage(error.value) == DAMAGED
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize(
+    ("raised", "cause", "said"),
+    [
+        (InternalError, psycopg.errors.DataCorrupted, "is damaged"),
+        (InternalError, psycopg.errors.IndexCorrupted, "is damaged"),
+        (OperationalError, psycopg.OperationalError, "cannot be reached"),
+        (OperationalError, psycopg.errors.DiskFull, None),
+    ],
+)
+def test_postgresql_s_damage_is_a_sentence_for_commands(raised, cause, said):
+    error = raised("invalid page in block 0\n  of relation base/1/2")
+    error.__cause__ = cause()
+    sentence = sentence_of(error)
+    assert sentence is None if said is None else said in sentence and "block 0 of relation base/1/2" in sentence
+    with pytest.raises(Refused if said else OperationalError), told():
+        raise error from cause()
 
 
 @pytest.mark.django_db(transaction=True)
@@ -114,6 +135,21 @@ class TestReadOnly:
         assert ApiToken.objects.get().used_at is None
         token_of(key)
         assert ApiToken.objects.get().used_at is not None
+
+    @pytest.mark.skipif(connection.vendor != "postgresql", reason="whose disk is its own")
+    def test_the_probe_of_readiness_takes_room_on_the_disk(self):
+        def full(execute, sql, params, many, context):
+            if "ORDER BY r" in sql:
+                raise OperationalError("could not write to file: No space left on device")
+            return execute(sql, params, many, context)
+
+        with connection.execute_wrapper(full):
+            assert health._storing() == "nothing can be stored"
+        with connection.cursor() as cursor:
+            cursor.execute("SET work_mem = '64kB'")
+            cursor.execute(f"EXPLAIN ANALYZE {health.ON_DISK}")
+            assert "external merge  Disk:" in str(cursor.fetchall())
+            cursor.execute("RESET work_mem")
 
     def test_the_probe_of_readiness_tells(self, read_only):
         with read_only():
