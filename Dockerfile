@@ -1,6 +1,7 @@
 # One image for web server and workers. compose.yaml runs them with PostgreSQL, Redis and Caddy (docs/operate/deploy.md).
 # Alone, with everything in one container: docker run --init -p 127.0.0.1:8000:8000 -v comparena:/data comparena
-FROM debian:bookworm-slim
+ARG BASE=debian:bookworm-slim
+FROM ${BASE}
 
 # PostgreSQL's client for `manage.py backup`, WordNet for METEOR. Debian replaces a version by the next one with its security
 # fixes, so none is pinned.

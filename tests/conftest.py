@@ -41,6 +41,16 @@ def pytest_collection_modifyitems(config, items):
         items[:] = [item for item in items if item.nodeid in repeated]
 
 
+@pytest.fixture(autouse=True, scope="session")
+def no_heartbeats():
+    """Of jobs in a test's own process: a beat's connection does not see a job of the test's open transaction, and takes it for
+    lost, or finds the table locked."""
+    from annotation import jobs
+
+    with mock.patch.object(jobs, "BEAT_SECONDS", 3600):
+        yield
+
+
 class WorkersFirst:
     """Tests that start real workers take long, so they begin first and the processes end together. pytest-django puts tests
     without a database last, so its order comes before this one."""

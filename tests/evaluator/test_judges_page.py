@@ -42,12 +42,6 @@ def evaluate(world, **data):
     return response
 
 
-@pytest.fixture(autouse=True)
-def no_heartbeat(monkeypatch):
-    """A beat has a connection of its own, which does not see a job of the test's open transaction, and takes it for lost."""
-    monkeypatch.setattr("annotation.jobs.BEAT_SECONDS", 3600)
-
-
 def test_only_researchers_and_admins(world):
     for path in (PAGE, PAGE + "table.csv"):
         assert world.get(world.charlie, path).status_code == 404

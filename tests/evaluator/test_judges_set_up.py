@@ -24,7 +24,6 @@ def server(monkeypatch):
     monkeypatch.setenv("COMPARENA_ENDPOINTS", json.dumps(endpoints))
     monkeypatch.setenv("OUR_KEY", "sk-secret")
     monkeypatch.setenv("COMPARENA_DEVICE", "cpu")
-    monkeypatch.setattr("annotation.jobs.BEAT_SECONDS", 3600)
     monkeypatch.setattr("evaluator.worker.judge_tables.candidates.METRICS", [])
     yield one
     one.close()
