@@ -23,6 +23,7 @@ NOUNS = {
     "encoding",
     "joint_training",
     "meaning",
+    "overfitting",
     "pairing",
     "paging",
     "pretraining",

@@ -2,16 +2,16 @@
 
     python -m benchmarks.selection.overfitting [--seeds 10] [--first 0]
 
-Somebody asks for food of a kind; the reply is to name it. So the quality of a reply is known: 1 where it names the kind that was
-wished and no other, else 0. *overfits* reads 300 exchanges of which a third has the reply of another request (40% are drawn
+Somebody asks for food of a kind; the reply is to name it. So the quality of a reply is known: 1 where it names the kind that
+was wished and no other, else 0. *overfits* reads 300 exchanges of which a third has the reply of another request (40% are drawn
 anew, and one in six of these is right). A network learns first what most exchanges share, and then by heart what is wrong in
 single ones (Arpit et al. 2017, "A closer look at memorization in deep networks"); so its replies to new requests become better
 and then worse. *improves* reads 1,000 exchanges without a wrong one, at a twentieth of the rate and with dropout.
 
-The judge that watches is ROUGE-L against one reply in each wording, on 150 requests. The independent judge is the quality itself,
-on 500 other requests, with a standard error of at most .023; the best checkpoint is the one with the highest mean of it. The
-likeliest word is said, so that a network that knows the rule can be right always. All of this was set after one training of
-each kind (seed 101), of which the quality and the validation loss were looked at, and nothing that a rule says.
+The judge that watches is ROUGE-L against one reply in each wording, on 150 requests. The independent judge is the quality
+itself, on 500 other requests, with a standard error of at most .023; the best checkpoint is the one with the highest mean of
+it. The likeliest word is said, so that a network that knows the rule can be right always. All of this was set after one
+training of each kind (seed 101), of which the quality and the validation loss were looked at, and nothing that a rule says.
 """
 
 import argparse
@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.selection.kept_checkpoint import NEAR, PATIENCE, Outcome, patience, summary
+from benchmarks.selection.kept_checkpoint import Outcome, patience, summary
 from evaluator.generators.decoders import Decoder
 from evaluator.generators.dialogue import AnsweredTurn
 from evaluator.judges.protocol import by_order
@@ -135,22 +135,15 @@ def outcome(found: dict[str, Any], watched: Sequence[Made], judge: Any) -> Outco
 
 def table(found: dict[str, list[Outcome]], first: int) -> str:
     lines = [
-        f"| seed | best of {CHECKPOINTS} | ours keeps | validation loss keeps | quality: best / ours / validation loss / last | "
-        "ours stops after | validation loss stops after | *improves*: ours stops after | gain of the last third |",
+        f"| seed | best of {CHECKPOINTS} | ours keeps | validation loss keeps | quality: best / ours / validation loss / last "
+        "| ours stops after | validation loss stops after | *improves*: ours stops after | gain of the last third |",
         "|---|---:|---:|---:|---|---:|---:|---:|---:|",
     ]
     for seed, (over, better) in enumerate(zip(found["overfits"], found["improves"], strict=True), first):
         means = " / ".join(f"{over.quality[i]:.3f}" for i in (over.best, over.ours, over.patience, -1))
-        cells = [
-            seed,
-            over.best + 1,
-            over.ours + 1,
-            over.patience + 1,
-            means,
-            over.stopped or "not",
-            over.patience_stopped or "not",
-        ]
-        lines.append("| " + " | ".join(map(str, [*cells, better.stopped or "not", f"{better.gain:+.1f} points"])) + " |")
+        stops = [one or "not" for one in (over.stopped, over.patience_stopped, better.stopped)]
+        cells = [seed, over.best + 1, over.ours + 1, over.patience + 1, means, *stops, f"{better.gain:+.1f} points"]
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join([*lines, "", *summary(found)])
 
 

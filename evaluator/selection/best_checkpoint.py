@@ -100,6 +100,11 @@ def kept(chances: Floats) -> list[int]:
     return [int(i) for i in order[: enough + 1]]
 
 
+def is_known(among_best: int, checkpoints: int) -> bool:
+    """Is a best checkpoint worth naming? Not where more than half of several may be it."""
+    return 2 * among_best <= max(checkpoints, 2)
+
+
 def drawn_exchangeable(values: Floats, each: Floats, seed: int) -> Floats:
     """As of checkpoints, but each is as good as any other before they are compared: (DRAWS, r)."""
     return _drawn(values, each, np.zeros((len(values), len(values))), [(0.0, scatter) for scatter in SIZES], seed)

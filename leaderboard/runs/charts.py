@@ -4,6 +4,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from evaluator.selection.best_checkpoint import is_known
+
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BASE = 360, 190, 46, 350, 22, 160
 SPARK_WIDTH, SPARK_HEIGHT, SPARK_EDGE = 120, 28, 4
 MANY = 40  # points, from which on they are drawn small
@@ -133,7 +135,9 @@ def _marks(run: dict[str, Any], x) -> dict[str, Any]:
     ]
     for before, mark in zip(advice, advice[1:], strict=False):  # two rules that speak at the same step, or almost
         mark["label_x"] = max(mark["label_x"], before["label_x"] + 1.5 * LETTER)
-    return {"best_step": best and best["step"], "among_best": set(best["not_worse"]) if best else set(), "advice": advice}
+    among = set(best["not_worse"]) if best else set()
+    known = is_known(len(among), len(run["points"]))
+    return {"best_step": best and best["step"], "best_known": known, "among_best": among, "advice": advice}
 
 
 def _steps_axis(steps: Sequence[int], total: int | None):

@@ -69,7 +69,7 @@ def for_people(run: Run, step: int, beside: int, user=None) -> Chosen:
         raise Refused(f"The checkpoints at {both[0].step:,} and {both[1].step:,} wrote the same everywhere.")
     made, new = [], 0
     for chosen in both:
-        name = f"{run.name} step-{chosen.step}"
+        name = _asked_about(run, chosen.step)
         if not _is_own(campaign, name, chosen):
             must_be_free(campaign, name)
         stored, checkpoint = _import(run, chosen, name, contexts, user)
@@ -80,6 +80,18 @@ def for_people(run: Run, step: int, beside: int, user=None) -> Chosen:
     _audit(run, "people asked about two checkpoints", user, steps=[one.step for one in both], pairs=pairs)
     same = f"{alike} of the run's {len(run.contexts)} contexts have the same text at both steps; nobody is asked about them."
     return Chosen([c.system.name for c in made], new, campaign.items.count() - before, pairs, [same] if alike else [])
+
+
+def systems_of(run: Run) -> list[str]:
+    """Names of the systems that its checkpoints are in the campaign, the retired ones left out."""
+    names = [_asked_about(run, step) for step in run.checkpoints.order_by("step").values_list("step", flat=True)]
+    there = set(run.campaign.systems.filter(name__in=names, retired_at=None).values_list("name", flat=True))
+    own = [run.system.name] if run.system and not run.system.retired_at else []
+    return [*own, *(name for name in names if name in there)]
+
+
+def _asked_about(run: Run, step: int) -> str:
+    return f"{run.name} step-{step}"
 
 
 def _locked(run: Run) -> tuple[Run, Campaign]:

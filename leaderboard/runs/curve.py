@@ -83,6 +83,7 @@ def keep_verdict(run: Run) -> None:
         "word": found.word,
         "stop": found.stop,
         "best_step": found.best.step,
+        "among_best": len(found.best.not_worse),
         "strengths": [[point["step"], point["strength"] and round(point["strength"], 6)] for point in record["points"]],
     }
     run.advice_given = [*run.advice_given, *_new_advice(run.advice_given, found)]

@@ -13,6 +13,7 @@ from django.http import Http404
 from annotation.models import Campaign, Context, Job
 from core.errors import Refused
 from core.version import code_version
+from evaluator.selection.best_checkpoint import is_known
 from leaderboard.boards.exports import no_formula
 from leaderboard.models import Run, RunOutput
 from leaderboard.runs.judgments import waiting_of
@@ -68,6 +69,7 @@ def row(run: Any) -> dict[str, Any]:
         "word": summary.get("word", NOTHING["word"]),
         "stop": summary.get("stop", False),
         "best_step": summary.get("best_step"),
+        "best_known": is_known(summary.get("among_best", 0), summary.get("judged", 0)),
         "strengths": summary.get("strengths", []),
         "waiting": run.waiting,
         "reported_at": run.reported_at,

@@ -14,6 +14,18 @@ def word_badge(word: str) -> str:
 
 
 @register.filter
+def verdict(run) -> str:
+    """The verdict of a row or of a whole run; "open" is said by its cause, since a run is closed or open, too."""
+    if run["word"] != "open":
+        return str(run["word"])
+    if run["closed_at"]:
+        return "closed"
+    if run.get("points") or run.get("strengths"):
+        return "cannot tell yet"
+    return "not judged yet" if run["waiting"] else "no checkpoints yet"
+
+
+@register.filter
 def rule_name(rule: str) -> str:
     return RULES.get(rule, rule)
 

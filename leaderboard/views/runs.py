@@ -11,9 +11,11 @@ from annotation.access import campaign_for_researcher
 from annotation.jobs import worker_alive
 from annotation.views.paging import paged, searched
 from core.errors import Refused
+from evaluator.selection.best_checkpoint import is_known
 from leaderboard.runs import charts, choice, overview, registry
 
 ROWS = 100  # checkpoints in the table of numbers
+UNFOLDED = 2  # contexts whose texts stand open
 
 
 @login_required
@@ -39,6 +41,7 @@ def run(request, slug, name):
         "said": _below(whole),
         "charts": charts.of_run(whole),
         "rows": [(point, charts.balance(point)) for point in reversed(whole["points"][-ROWS:])],
+        "best_known": bool(whole["best"]) and is_known(len(whole["best"]["not_worse"]), len(whole["points"])),
         "worker_alive": worker_alive() if whole["waiting"] else True,
         **_side_by_side(request, found, whole),
     }
@@ -67,7 +70,18 @@ def _side_by_side(request, found, whole) -> dict:
         row["context"] = contexts.get(row["context_id"])
         row["a"], row["b"] = row["texts"].get(first), row["texts"].get(second)
     addresses = [f"?a={first}&b={second}&page={number}#texts" for number in (texts["page"] - 1, texts["page"] + 1)]
-    return {"steps": steps, "first": first, "second": second, "texts": texts, "before": addresses[0], "after": addresses[1]}
+    return {
+        "steps": steps,
+        "first": first,
+        "second": second,
+        "low": min(first, second),
+        "high": max(first, second),
+        "texts": texts,
+        "unfolded": UNFOLDED,
+        "systems": choice.systems_of(found),
+        "before": addresses[0],
+        "after": addresses[1],
+    }
 
 
 def _number(text: str | None, default: int) -> int:

@@ -40,7 +40,7 @@ def test_an_empty_list_says_how_to_begin(alice, world):
 def test_the_list_shows_verdict_curve_and_best_step(alice, reported):
     page = alice.get("/c/talk/runs/").content.decode()
     row = page[page.index("<tbody>") : page.index("</tbody>")]
-    assert 'href="/c/talk/runs/lstm/"' in row and ">open<" in row and "Strength over 4 checkpoints" in row
+    assert 'href="/c/talk/runs/lstm/"' in row and ">cannot tell yet<" in row and "Strength over 4 checkpoints" in row
     assert re.findall(r'class="num">([\d,]+)', row) == ["400", "400", "4"]
     assert "lstm" not in alice.get("/c/talk/runs/?q=other").content.decode().split("<main")[1].split("Search")[0]
 
@@ -62,7 +62,8 @@ def test_a_run_shows_the_numbers_of_the_api(alice, reported, call):
 
 def test_texts_stand_side_by_side_and_as_texts(alice, reported):
     page = alice.get("/c/talk/runs/lstm/?a=100&b=400").content.decode()
-    assert page.count('class="run-row"') == 12 and "&lt;b&gt;w&lt;/b&gt;" in page and "<b>w</b>" not in page
+    assert page.count('class="fold run-row"') == 12 == page.count("<summary><h3>Context") and page.count('run-row" open>') == 2
+    assert "&lt;b&gt;w&lt;/b&gt;" in page and "<b>w</b>" not in page
     assert "equal texts" not in page and "equal texts" in alice.get("/c/talk/runs/lstm/?a=100&b=100").content.decode()
     for wrong in ("?a=150", "?a=x", "?page=9", "?a=99999999999999"):
         assert alice.get(f"/c/talk/runs/lstm/{wrong}").status_code == 404
@@ -110,6 +111,35 @@ def test_a_run_before_its_first_verdict_and_one_that_is_closed(alice, run, repor
     )
     page = alice.post("/c/talk/runs/lstm/close/", follow=True).content.decode()
     assert "The run is closed." in page and 'data-live="over"' in page and "Close the run" not in page
+
+
+def test_a_closed_run_is_not_called_open(alice, run, report):
+    assert "no checkpoints yet" in alice.get("/c/talk/runs/").content.decode()
+    alice.post("/c/talk/runs/lstm/close/")
+    listed, page = (alice.get(f"/c/talk/runs/{path}").content.decode() for path in ("", "lstm/"))
+    assert listed.count(">closed<") == 1 and ">open<" not in listed
+    assert '<span class="badge ">closed</span>' in page and "No checkpoint has been judged yet. The run is closed." in page
+
+
+def test_no_best_checkpoint_is_named_where_nearly_all_may_be_it(alice, run, report):
+    for step in (100, 200, 300, 400):
+        report(step, "w w")
+    judge_all(run, Words())
+    page = alice.get("/c/talk/runs/lstm/").content.decode()
+    assert "No best checkpoint is known yet." in page and "None is known to be worse" in page
+    assert "<dt>best checkpoint</dt>" not in page and "(best)" not in page and ">best<" not in page
+    assert ">not known<" in alice.get("/c/talk/runs/").content.decode()
+
+
+def test_systems_are_named_before_they_are_made(alice, reported):
+    reported.campaign.pairwise = True
+    reported.campaign.save()
+    page = alice.get("/c/talk/runs/lstm/?a=300&b=100").content.decode()
+    assert "two systems, “lstm step-100” and “lstm step-300”" in page and "In the campaign already" not in page
+    for asked in ({"step": 300, "beside": 100, "people": ""}, {"step": 300, "board": ""}):
+        alice.post("/c/talk/runs/lstm/choose/", asked)
+    page = alice.get("/c/talk/runs/lstm/").content.decode()
+    assert "In the campaign already: lstm, lstm step-100, lstm step-300." in page
 
 
 def test_outsiders_see_nothing(client, run):
