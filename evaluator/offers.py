@@ -2,7 +2,7 @@
 
 Torch is not needed for it, so a web process makes the same prompts as a worker (`prompt_of`)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,11 +12,12 @@ from annotation.models import Campaign, Criterion, Snapshot
 from core.errors import Refused
 from evaluator import model_settings, prompts
 from evaluator.judges.endpoint import Endpoint, Price
-from evaluator.judges.language_model import LONGEST_REPLY, CallForecast, Limits, ModelServer
+from evaluator.judges.language_model import LONGEST_REPLY, UNJUDGED, CallForecast, Limits, ModelServer
 from evaluator.judges.pairwise_model import LanguageModelJudge
 from evaluator.judges.pointwise_model import LanguageModelScorer
 from evaluator.judges.prompt import Prompt, Scale
 from evaluator.judges.prompt_examples import Example, Examples
+from evaluator.judges.replies import Replies
 from evaluator.models import Judge
 from evaluator.roster import SET_UP, set_up
 from evaluator.trainings import sources
@@ -59,15 +60,35 @@ def _of_model(row: Judge, criterion: str, source: sources.Source, seed: int) -> 
     try:
         prompt = prompt_of(row, criterion, seed, source)
         endpoint = Endpoint(row.settings["url"], connections=row.settings.get("connections", 1), rate=row.settings.get("rate"))
-        server = ModelServer(endpoint, row.settings["model"], Price(*row.settings["price"]))
-        limits = Limits(longest=row.settings.get("longest", LONGEST_REPLY))
-        player = (LanguageModelScorer if prompt.asks_for_score else LanguageModelJudge)(
-            server, prompt, limits=limits, seed=seed
-        )
+        player = model_of(row, endpoint, prompt, seed)
     except Refused as refused:
         return Offer(row.name, row.kind, left=left, why=str(refused))
     pairs = sorted({(pair.a, pair.b) for pair in source.pairs})
     return Offer(row.name, row.kind, prompt.shown, player.forecast_on(source.texts, pairs), left)
+
+
+def model_of(
+    row: Judge,
+    endpoint: Endpoint,
+    prompt: Prompt,
+    seed: int,
+    replies: Replies | None = None,
+    on_profile: Callable[[dict[str, Any]], None] | None = None,
+) -> LanguageModelJudge | LanguageModelScorer:
+    """A language model as its row says."""
+    asked = row.settings
+    server = ModelServer(
+        endpoint,
+        asked["model"],
+        Price(*asked["price"]),
+        constrained=not asked["free_form"],
+        extra=asked.get("extra") or {},
+        known=asked.get("server") or {},
+        on_profile=on_profile,
+    )
+    limits = Limits(asked.get("unjudged", UNJUDGED), asked.get("longest", LONGEST_REPLY))
+    player = LanguageModelScorer if prompt.asks_for_score else LanguageModelJudge
+    return player(server, prompt, replies, limits, seed)
 
 
 def set_up_model(

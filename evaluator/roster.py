@@ -97,6 +97,11 @@ def jury_of(campaign: Campaign, names: Sequence[str], by: str) -> dict:
     return {"jurors": {row.name: row.digest for row in rows}, "by": by}
 
 
+def set_up_jury(campaign: Campaign, judges: Sequence[str], by: str, name: str = "", user=None) -> Judge:
+    """Several judges of the campaign that answer together. Raises Refused."""
+    return set_up(campaign, Kind.JURY, name or "jury", jury_of(campaign, judges, by), user)
+
+
 @transaction.atomic
 def set_up(campaign: Campaign, kind: str, name: str, settings: dict, user=None) -> Judge:
     """What a command names, of SET_UP, for whoever researches the campaign to let play. The same settings again are the same

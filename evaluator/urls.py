@@ -1,6 +1,7 @@
 from django.urls import include, path, re_path
 
 from evaluator.api import actions, cards
+from evaluator.api import judges as judges_api
 from evaluator.views import card, comparators, judges
 
 comparator = [
@@ -29,10 +30,12 @@ urlpatterns = [
     path("api/campaigns/<slug:slug>/retraining/", actions.RetrainingView.as_view(), name="api_retraining"),
     path("api/campaigns/<slug:slug>/import/dialogues/", actions.DialoguesView.as_view(), name="api_dialogues"),
     path("api/campaigns/<slug:slug>/import/judge-scores/", actions.JudgeScoresView.as_view(), name="api_judge_scores"),
-    path("api/campaigns/<slug:slug>/judges/", actions.JudgesView.as_view(), name="api_judges"),
+    path("api/campaigns/<slug:slug>/judges/", judges_api.JudgesView.as_view(), name="api_judges"),
+    path("api/campaigns/<slug:slug>/judges/models/", judges_api.ModelsView.as_view(), name="api_models"),
+    path("api/campaigns/<slug:slug>/judges/juries/", judges_api.JuriesView.as_view(), name="api_juries"),
     re_path(
         r"^api/campaigns/(?P<slug>[-\w]+)/judges/table/(?P<kind>csv|tex)/$",
-        actions.JudgesFileView.as_view(),
+        judges_api.JudgesFileView.as_view(),
         name="api_judges_file",
     ),
 ]

@@ -1,30 +1,27 @@
 """What researchers set going with comparators and judges, each call one service."""
 
-from django.http import FileResponse, HttpResponse
+from django.http import FileResponse
 from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.parsers import MultiPartParser
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.access import campaign_for_researcher
+from annotation.api.campaigns import valid
 from annotation.api.repeats import HEADER, once
 from annotation.api.request_fields import KnownFields
 from annotation.api.serializers import ImportedSerializer, JobSerializer
 from core.errors import Refused
 from evaluator.api.cards import ComparatorSerializer
 from evaluator.comparator.settings import ARCHITECTURES, MAX_SEED, RECIPES, SWITCHES, fields_of
-from evaluator.judge_tables import exports, tables
 from evaluator.judge_tables.imports import import_scores_of
-from evaluator.metaevaluation.alternative_annotator import EPSILON
 from evaluator.models import RetrainingRule
 from evaluator.roster import LONGEST_NAME
 from evaluator.trainings import dialogues, services
 from evaluator.versions import admission, archive, card_view, registry, selectors
-
-TABLE_FILES = {"csv": ("text/csv", exports.as_csv), "tex": ("application/x-tex", exports.as_latex)}
 
 
 class TrainingSerializer(KnownFields, serializers.Serializer):
@@ -86,30 +83,6 @@ class JudgeScoresSerializer(DialoguesSerializer):
     replace = serializers.BooleanField(default=False, help_text="In the place of all that this judge said before.")
 
 
-class EvaluateSerializer(KnownFields, serializers.Serializer):
-    criterion = serializers.CharField(max_length=100, required=False, allow_blank=True)
-    annotators = serializers.ChoiceField(choices=list(EPSILON), default="crowd")
-    judges = serializers.ListField(
-        child=serializers.CharField(max_length=LONGEST_NAME),
-        required=False,
-        max_length=50,
-        help_text="Judges that are set up and are asked too, within their budgets.",
-    )
-
-
-class JudgesSerializer(serializers.Serializer):
-    """table: as its page shows it; null while there is none. jobs: those under way, and the latest where it failed."""
-
-    table = serializers.DictField(allow_null=True)
-    snapshot = serializers.CharField(allow_null=True)
-    jobs = JobSerializer(many=True)
-
-
-def _valid(serializer) -> dict:
-    serializer.is_valid(raise_exception=True)
-    return dict(serializer.validated_data)
-
-
 class TrainingsView(APIView):
     """Trainings of comparators on the campaign's newest snapshot. POST queues one, and answers with its job; with
     status 200 where the same waits or runs already."""
@@ -124,7 +97,7 @@ class TrainingsView(APIView):
     @once
     def post(self, request, slug):
         campaign = campaign_for_researcher(request.user, slug)
-        data = _valid(TrainingSerializer(data=request.data))
+        data = valid(TrainingSerializer(data=request.data))
         lenders = {lender.campaign.slug: lender.campaign for lender in selectors.lenders(campaign, request.user)}
         for name in data.get("beside", []):
             if name not in lenders:
@@ -155,7 +128,7 @@ class RetrainingView(APIView):
     @extend_schema(request=RetrainingSerializer, responses=RetrainingRuleSerializer)
     def put(self, request, slug):
         campaign = campaign_for_researcher(request.user, slug)
-        data = _valid(RetrainingSerializer(data=request.data))
+        data = valid(RetrainingSerializer(data=request.data))
         rule = services.set_retraining(campaign, **data, user=request.user)
         return Response(RetrainingRuleSerializer(rule).data)
 
@@ -178,7 +151,7 @@ class PromoteView(_OfComparator):
     @extend_schema(request=PromoteSerializer, responses=ComparatorSerializer)
     def post(self, request, slug, name):
         campaign, version = self._version(slug, name)
-        data = _valid(PromoteSerializer(data=request.data))
+        data = valid(PromoteSerializer(data=request.data))
         registry.promote(campaign, version, request.user, data.get("reason", ""))
         return self._answer(campaign, version)
 
@@ -216,7 +189,7 @@ class ComparatorUploadView(APIView):
     @once
     def post(self, request, slug):
         campaign = campaign_for_researcher(request.user, slug)
-        data = _valid(ComparatorFileSerializer(data=request.data))
+        data = valid(ComparatorFileSerializer(data=request.data))
         job = admission.receive(campaign, data["file"].chunks(), request.user)
         return Response(JobSerializer(job).data, status=201)
 
@@ -229,7 +202,7 @@ class DialoguesView(APIView):
     @extend_schema(request={"multipart/form-data": DialoguesSerializer}, responses=ImportedSerializer)
     def post(self, request, slug):
         campaign = campaign_for_researcher(request.user, slug)
-        data = _valid(DialoguesSerializer(data=request.data))
+        data = valid(DialoguesSerializer(data=request.data))
         file = data["file"]
         result = dialogues.import_dialogues(campaign, file.file, file.name, data["dry_run"], request.user)
         return Response(ImportedSerializer(result).data)
@@ -243,38 +216,7 @@ class JudgeScoresView(APIView):
     @extend_schema(request={"multipart/form-data": JudgeScoresSerializer}, responses=ImportedSerializer)
     def post(self, request, slug):
         campaign = campaign_for_researcher(request.user, slug)
-        data = _valid(JudgeScoresSerializer(data=request.data))
+        data = valid(JudgeScoresSerializer(data=request.data))
         file = data.pop("file")
         result = import_scores_of(campaign, data.pop("judge"), file.file, file.name, **data, user=request.user)
         return Response(ImportedSerializer(result).data)
-
-
-class JudgesView(APIView):
-    """Which judge agrees with these people. POST has a worker set all judges beside them, once for the same inputs."""
-
-    @extend_schema(responses=JudgesSerializer)
-    def get(self, request, slug):
-        table, jobs = tables.shown(campaign_for_researcher(request.user, slug))
-        record, snapshot = (table.record, table.snapshot.name) if table else (None, None)
-        return Response({"table": record, "snapshot": snapshot, "jobs": JobSerializer(jobs, many=True).data})
-
-    @extend_schema(request=EvaluateSerializer, responses={200: JobSerializer, 201: JobSerializer})
-    def post(self, request, slug):
-        campaign = campaign_for_researcher(request.user, slug)
-        table, started = tables.start(campaign, **_valid(EvaluateSerializer(data=request.data)), user=request.user)
-        return Response(JobSerializer(table.job).data, status=201 if started else 200)
-
-
-class JudgesFileView(APIView):
-    """The judges' table as CSV or LaTeX."""
-
-    @extend_schema(
-        responses={(200, kind): OpenApiTypes.STR for kind, _ in TABLE_FILES.values()},
-        parameters=[OpenApiParameter("kind", enum=list(TABLE_FILES), location="path")],
-    )
-    def get(self, request, slug, kind):
-        campaign = campaign_for_researcher(request.user, slug)
-        table, _ = tables.shown(campaign)
-        table = get_object_or_404(campaign.judges_tables, pk=table and table.pk)
-        content_type, text = TABLE_FILES[kind]
-        return HttpResponse(text(table.record), content_type=f"{content_type}; charset=utf-8")

@@ -228,9 +228,10 @@ class LanguageModel:
         counted = request | dict(self.server.extra) if self.server.extra else request
         return key_of(counted, self.endpoint.url), request
 
-    def _reasons(self, *orders: tuple[Text, ...]) -> list[str]:
-        kept = [self.replies.get(self._keyed(*texts)[0]) for texts in orders]
-        return [read_answer(reply, self.prompt.form).reason for reply in kept if reply is not None]
+    def said(self, *texts: Text) -> PromptAnswer | None:
+        """What is kept about one text, or about two in this order; nothing is asked."""
+        reply = self.replies.get(self._keyed(*texts)[0])
+        return None if reply is None else read_answer(reply, self.prompt.form)
 
     def _kept_answer(self, key: str) -> PromptAnswer | None:
         """From an earlier run, or from another worker's."""

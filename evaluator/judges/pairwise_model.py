@@ -60,10 +60,6 @@ class LanguageModelJudge(LanguageModel):
         probabilities = np.array([p for p, _ in rows], dtype=float).reshape(-1, 3)
         return Preferences(probabilities, np.array([choice for _, choice in rows], dtype="<U3"))
 
-    def reasons(self, a: Text, b: Text) -> list[str]:
-        """Of what is kept about two texts: the reason given for A before B, and for B before A."""
-        return self._reasons((a, b), (b, a))
-
     def _both_orders(self, a: Text, b: Text, answers: Mapping[str, PromptAnswer]) -> tuple[Numbers, str]:
         """((3,) mean of both orders, the choice); NaN and "" where an order has no answer. A side is chosen where it is
         slightly better at least in the mean of both orders; of A, tie and B, where both say so."""

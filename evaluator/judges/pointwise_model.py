@@ -65,10 +65,6 @@ class LanguageModelScorer(LanguageModel):
         """Why it has no score; "" where it has one, or was not asked for one."""
         return self._why.get(self._keyed(text)[0], "").rstrip(".")
 
-    def reasons(self, text: Text) -> list[str]:
-        """Of what is kept about the text: the reason given."""
-        return self._reasons((text,))
-
     def _requests(self, texts: Sequence[Text]) -> Iterable[tuple[str, dict[str, Any]]]:
         return (self._keyed(text) for text in texts)
 

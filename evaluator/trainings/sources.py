@@ -15,7 +15,7 @@ from annotation.snapshots import SnapshotContent, former_names, output_names
 from evaluator.comparator.examples import Exchange, aligned
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision.self_supervision import Origin, exchanges, reply_pairs, strong_pairs, weak_pairs
-from evaluator.judges.texts import Text, place_of
+from evaluator.judges.texts import Referenced, Text, place_of, referenced
 from evaluator.metaevaluation import ceiling
 from evaluator.metaevaluation.pairs import JudgedPair, mean_scores, pairs_from_judgments, pairs_from_scores
 from evaluator.models import TrainingRun
@@ -248,3 +248,14 @@ def outputs_of(snapshot: Snapshot, keys: list[tuple]) -> dict[tuple, Output]:
 
 def _key(row: dict) -> tuple:
     return row["context"], row["system"], row["checkpoint"], row["sample"]
+
+
+def referenced_outputs(campaign: Campaign, outputs: Sequence[Output]) -> list[Referenced]:
+    """(n,) the outputs' texts with their references: the campaign's of the context, and what people wrote for it."""
+    given: dict[int, list[str]] = {}
+    for context, text in Reference.objects.filter(context__campaign=campaign).values_list("context_id", "text"):
+        given.setdefault(context, []).append(text)
+    human = [output.system.is_human for output in outputs]
+    return referenced(
+        [text_in(output.context, output.text) for output in outputs], human, [given.get(o.context_id, []) for o in outputs]
+    )

@@ -5,10 +5,13 @@ from typing import Any
 from django import forms
 
 from evaluator import model_settings, prompts
+from evaluator.judges.jury import WAYS
 from evaluator.metaevaluation.alternative_annotator import EPSILON
+from evaluator.models import Judge
 from evaluator.offers import Offer
-from evaluator.roster import LONGEST_NAME
+from evaluator.roster import LONGEST_NAME, candidates
 
+BY = {"mean": "by the mean of their probabilities", "vote": "by vote"}
 KINDS = {"crowd": "crowd workers", "skilled": "skilled, for example trained students", "expert": "experts"}
 
 
@@ -57,3 +60,17 @@ class ModelForm(forms.Form):
         fields["endpoint"].choices = [(name, name) for name in endpoints]
         fields["prompt"].choices = [(name, name) for name in prompts.names(campaign)]
         fields["prompt"].initial = prompts.DEFAULT
+
+
+class JuryForm(forms.Form):
+    """Several judges that answer together."""
+
+    judges = forms.MultipleChoiceField(label="Its judges", widget=forms.CheckboxSelectMultiple, help_text="At least two.")
+    by = forms.ChoiceField(label="They answer", choices=[(way, BY[way]) for way in WAYS])
+    name = forms.CharField(max_length=LONGEST_NAME, required=False, help_text="Empty: jury.")
+
+    def __init__(self, *args, campaign, **kwargs):
+        super().__init__(*args, **({"label_suffix": "", "prefix": "jury"} | kwargs))
+        fields: dict[str, Any] = self.fields
+        offered = [one for one in candidates(campaign) if one.kind != Judge.Kind.JURY]
+        fields["judges"].choices = [(one.name, f"{one.name} ({one.kind})") for one in offered]

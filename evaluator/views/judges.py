@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Callable
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -16,10 +17,12 @@ from core.errors import Refused
 from evaluator import model_settings
 from evaluator.judge_tables import exports, tables, transfer_exports
 from evaluator.judge_tables.text_tables import NEGATIVE
+from evaluator.models import Judge
 from evaluator.offers import offers, set_up_model
+from evaluator.roster import set_up_jury
 from evaluator.versions import selectors
 from evaluator.views.curves import scatter_plot
-from evaluator.views.judge_forms import EvaluateForm, ModelForm
+from evaluator.views.judge_forms import EvaluateForm, JuryForm, ModelForm
 
 FILES = {"csv": ("text/csv", exports.as_csv), "tex": ("application/x-tex", exports.as_latex)}
 
@@ -38,9 +41,11 @@ def judges(request, slug):
     campaign = campaign_for_researcher(request.user, slug)
     snapshot = latest_snapshot(campaign)
     endpoints, warning = _endpoints()
-    sets_up = request.method == "POST" and "model-model" in request.POST
-    model_form = ModelForm(request.POST if sets_up else None, campaign=campaign, endpoints=endpoints) if endpoints else None
-    if sets_up and model_form and model_form.is_valid() and _set_up(request, campaign, model_form):
+    sent = {field: request.POST if field in request.POST else None for field in ("model-model", "jury-by")}
+    sets_up = any(sent.values())
+    model_form = ModelForm(sent["model-model"], campaign=campaign, endpoints=endpoints) if endpoints else None
+    jury_form = JuryForm(sent["jury-by"], campaign=campaign)
+    if sets_up and (_set_up(request, campaign, model_form, set_up_model) or _set_up(request, campaign, jury_form, set_up_jury)):
         return redirect(f"{reverse('judges', args=[slug])}#evaluate")
     table, open_jobs = tables.shown(campaign)
     offered = offers(campaign, snapshot)
@@ -57,6 +62,7 @@ def judges(request, slug):
         "snapshot": snapshot,
         "form": form,
         "model_form": model_form,
+        "jury_form": jury_form,
         "endpoints_warning": warning,
         "offers": offered,
         "jobs": open_jobs,
@@ -86,9 +92,12 @@ def _start(request, campaign, form: EvaluateForm) -> bool:
     return True
 
 
-def _set_up(request, campaign, form: ModelForm) -> bool:
+def _set_up(request, campaign, form: ModelForm | JuryForm | None, service: Callable[..., Judge]) -> bool:
+    """Where this form was sent and is right."""
+    if form is None or not form.is_valid():
+        return False
     try:
-        row = set_up_model(campaign, user=request.user, **form.cleaned_data)
+        row = service(campaign, user=request.user, **form.cleaned_data)
     except Refused as refused:
         form.add_error(None, str(refused))
         return False

@@ -21,7 +21,7 @@ from evaluator.judge_tables import imports
 from evaluator.judges import protocol
 from evaluator.judges.comet import CometJudge
 from evaluator.judges.endpoint import Endpoint, Price
-from evaluator.judges.language_model import LONGEST_REPLY, UNJUDGED, Limits, ModelServer
+from evaluator.judges.language_model import UNJUDGED
 from evaluator.judges.pairwise_model import LanguageModelJudge
 from evaluator.judges.pointwise_model import LanguageModelScorer
 from evaluator.judges.program import ProgramJudge, ProgramPairJudge
@@ -37,16 +37,15 @@ from evaluator.judges.protocol import (
     meetings,
     verdicts_on,
 )
-from evaluator.judges.texts import Referenced, context_key, place_of, referenced
+from evaluator.judges.texts import Referenced, context_key, place_of
 from evaluator.metaevaluation.card_figures import JudgedTexts
 from evaluator.metaevaluation.refit import FIRST_PAIRS, refit_utilities
 from evaluator.metrics.inputs import FOLDS, Training, turns_of
 from evaluator.metrics.registry import build
 from evaluator.models import Judge
-from evaluator.offers import prompt_of
-from evaluator.trainings.sources import text_in
+from evaluator.offers import model_of, prompt_of
+from evaluator.trainings.sources import referenced_outputs, text_in
 from evaluator.worker.budget import RowMeter
-from evaluator.worker.comparators import text_of
 from evaluator.worker.judge_tables.material import Material, material
 from evaluator.worker.jury import jury
 from evaluator.worker.registration import json_ready
@@ -139,21 +138,10 @@ def language_model(
         connections=asked.get("connections", 1),
         rate=asked.get("rate"),
     )
-    server = ModelServer(
-        endpoint,
-        asked["model"],
-        price,
-        constrained=not asked["free_form"],
-        extra=asked.get("extra") or {},
-        known=asked.get("server") or {},
-        on_profile=partial(_keep_profile, judge),
-    )
-    limits = Limits(asked.get("unjudged", UNJUDGED), asked.get("longest", LONGEST_REPLY))
     if judge.settings.get("examples") and known is None:
         known = material(judge.campaign, criterion)
     prompt = prompt_of(judge, criterion, seed, known.source if known else None)
-    player = LanguageModelScorer if prompt.asks_for_score else LanguageModelJudge
-    return player(server, prompt, RowReplies(judge), limits, seed)
+    return model_of(judge, endpoint, prompt, seed, RowReplies(judge), partial(_keep_profile, judge))
 
 
 def _keep_profile(judge: Judge, record: dict[str, Any]) -> None:
@@ -169,15 +157,6 @@ def _references(campaign: Campaign) -> dict[str, list[str]]:
     for reference in Reference.objects.filter(context__campaign=campaign).select_related("context"):
         found.setdefault(place_of(text_in(reference.context, reference.text)), []).append(reference.text)
     return found
-
-
-def referenced_outputs(campaign: Campaign, outputs: Sequence[Output]) -> list[Referenced]:
-    """(n,) the outputs' texts with their references: the campaign's of the context, and what people wrote for it."""
-    given: dict[int, list[str]] = {}
-    for context, text in Reference.objects.filter(context__campaign=campaign).values_list("context_id", "text"):
-        given.setdefault(context, []).append(text)
-    human = [output.system.is_human for output in outputs]
-    return referenced([text_of(output) for output in outputs], human, [given.get(o.context_id, []) for o in outputs])
 
 
 def metric(name: str, texts: Sequence[Referenced], known: Material | None) -> PointwiseJudge:

@@ -14,6 +14,7 @@ from evaluator.judges.texts import Referenced, Text, place_of, referenced
 from evaluator.metrics.registry import build
 from evaluator.models import Judge
 from evaluator.trainings import sources
+from evaluator.trainings.sources import referenced_outputs
 from evaluator.worker import players
 from evaluator.worker.comparators import text_of
 from evaluator.worker.judge_tables.material import material
@@ -67,7 +68,7 @@ def test_pairs_that_people_judged_are_of_one_story(campaign):
 
 
 def test_what_people_wrote_is_a_reference_of_its_story_alone(campaign):
-    for text in players.referenced_outputs(campaign, outputs(campaign)):
+    for text in referenced_outputs(campaign, outputs(campaign)):
         story = text.context_id.split()[1]
         assert text.references == (() if text.human else (SAID[story][0],))
 
@@ -76,7 +77,7 @@ def test_a_metric_measures_against_the_references_of_the_story(campaign):
     known = material(campaign)
     of_table = [text for text in known.texts if text.output == "It rains."]
     assert {text.references for text in of_table} == {(SAID["fox"][0],), (SAID["sea"][0],)}
-    bleu = build("bleu-1").utilities(players.referenced_outputs(campaign, outputs(campaign)))
+    bleu = build("bleu-1").utilities(referenced_outputs(campaign, outputs(campaign)))
     found = {(o.context.key, o.system.name): u for o, u in zip(outputs(campaign), bleu)}
     alone = referenced([Text(tuple(QUESTION), "A fox steals grapes.")], [False], [[SAID["fox"][0]]])
     assert found["fox", "A"] == pytest.approx(build("bleu-1").utilities(alone)[0])

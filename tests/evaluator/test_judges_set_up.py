@@ -6,9 +6,13 @@ import shlex
 
 import pytest
 
-from annotation.models import Job
+from annotation.models import Campaign, Item, Job, Output
 from evaluator import tasks
 from evaluator.models import Judge
+from evaluator.offers import set_up_model
+from evaluator.reasons import opinions
+from evaluator.worker import players
+from evaluator.worker.comparators import text_of
 from tests.evaluator.judges.stub_server import Server
 from tests.evaluator.world import command
 
@@ -51,6 +55,11 @@ def test_it_is_set_up_shown_asked_and_stands_in_the_table(world, server):
     made = command(*words[1:])["tables"]["all"]["rows"]  # the line that the page prints
     figures = [[{k: one[k] for k in ("name", "outputs", "correlations", "accuracy")} for one in t] for t in (made, table_rows)]
     assert words[:2] == ["manage.py", "evaluate_judges"] and figures[0] == figures[1] and len(server.requests) == 48
+    item = Item.objects.filter(output__system__name="Person").first()
+    assert (
+        "tiny</th><td>Overall</td><td>4</td><td>It is better."
+        in world.get(world.alice, f"/c/talk/items/{item.pk}/").content.decode()
+    )
     again = world.client.post("/api/campaigns/talk/judges/", {"annotators": "crowd", "judges": ["tiny"]}, "application/json")
     assert again.status_code == 200 and again.json()["id"] == str(job.pk)  # the same is not worked out again
 
@@ -78,3 +87,51 @@ def test_outsiders_and_broken_configurations(world, server, monkeypatch):
     monkeypatch.setenv("COMPARENA_ENDPOINTS", '{"ours": "http://localhost"}')
     assert "COMPARENA_ENDPOINTS is no JSON of the form" in world.get(world.alice, PAGE).content.decode()
     assert world.post(world.alice, PAGE, FORM).status_code == 422
+
+
+def test_the_api_sets_up_what_the_page_does(world, server):
+    post = lambda what, data: world.client.post(f"/api/campaigns/talk/judges/{what}/", data, "application/json")
+    world.client.force_login(world.alice)
+    asked = {"endpoint": "ours", "model": "tiny", "prompt": "score", "examples": 2, "calls": 500}
+    made = post("models", asked)
+    assert made.status_code == 201 and made.json()["left"] == 500 and "{turn 1}" in made.json()["prompt"]
+    assert (made.json()["forecast"]["calls"], server.requests) == (48, [])  # an output each: 12 contexts, 4 systems
+    by_api = Judge.objects.get().settings
+    world.post(world.alice, PAGE, FORM)
+    assert Judge.objects.get().settings == by_api  # one judge: the page's settings are the same
+    own = {"prompt": "ours", "text": "Which is better?\n\n{pair}\n\n{answer}", "name": "own"}
+    refused = post("models", {**asked, **own})
+    assert refused.status_code == 422 and not Judge.objects.filter(name="own").exists()  # no place for examples
+    listed = world.get(world.alice, "/api/campaigns/talk/judges/models/").json()
+    assert listed["endpoints"] == ["ours"] and "score" in listed["prompts"] and listed["judges"] == [made.json()]
+    assert "No such field" in post("models", {**asked, "url": "http://169.254.169.254/"}).content.decode()
+    jury = post("juries", {"judges": ["tiny", "rouge-l"], "by": "vote", "name": "panel"})
+    assert jury.status_code == 201 and jury.json()["kind"] == "jury"
+    assert post("juries", {"judges": ["tiny", "panel"]}).status_code == 422
+    world.client.force_login(world.charlie)
+    assert post("models", asked).status_code == post("juries", {"judges": ["tiny", "rouge-l"]}).status_code == 404
+
+
+def test_a_jury_is_set_up_from_the_page(world):
+    said = world.post(world.alice, PAGE, {"jury-judges": ["rouge-l"], "jury-by": "mean", "jury-name": ""})
+    assert said.status_code == 422 and "A jury has 2 to 20 different judges." in said.content.decode()
+    sent = {"jury-judges": ["rouge-l", "bleu-1"], "jury-by": "vote", "jury-name": "panel"}
+    assert world.post(world.alice, PAGE, sent).status_code == 302
+    row = Judge.objects.get(kind=Judge.Kind.JURY)
+    assert (row.name, row.settings["by"], list(row.settings["jurors"])) == ("panel", "vote", ["rouge-l", "bleu-1"])
+    page = world.get(world.alice, PAGE).content.decode()
+    assert "panel (jury)" in page.split("Set up a jury")[0] and "panel (jury)" not in page.split("Set up a jury")[1]
+
+
+def test_reasons_of_a_pair_name_its_sides(world, server):
+    campaign = Campaign.objects.get(slug="talk")
+    judge = set_up_model(campaign, "ours", "tiny", 10)
+    good, bad = (
+        Output.objects.filter(context__campaign=campaign, system__name=name).order_by("pk")[0] for name in ("Fine", "Poor")
+    )
+    assert good.context_id == bad.context_id
+    players.at_work(judge, "Overall").compare([text_of(bad)], [text_of(good)])
+    found = opinions(Item(campaign=campaign, output=good, other=bad))
+    assert [(one.judge, one.criterion, one.reason) for one in found] == [("tiny", "Overall", "It is better.")] * 2
+    assert [one.answer for one in found] == ["A is better (A shown first)", "A is better (B shown first)"]
+    assert opinions(Item(campaign=campaign, output=good)) == []  # of one output it said nothing

@@ -129,7 +129,7 @@ def _forecast(campaign: Campaign, options: dict, criterion: str | None, seed: in
     name, judge = found[0] if len(found) == 1 else ("", None)
     if not isinstance(judge, LanguageModelJudge | LanguageModelScorer):
         raise Refused("--forecast needs a language model. Other judges cost nothing.")
-    from evaluator.worker.players import referenced_outputs
+    from evaluator.trainings.sources import referenced_outputs
 
     outputs = of_newest_checkpoints(
         Output.objects.filter(context__campaign=campaign, replaced_at=None, system__retired_at=None).select_related(

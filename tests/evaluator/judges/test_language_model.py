@@ -90,8 +90,7 @@ class TestAnswers:
         server.script = [completion("A", "Warm."), completion("B", "Cold.")]
         one = judge()
         one.compare([A], [B])
-        assert one.reasons(A, B) == ["Warm.", "Cold."] and one.reasons(B, A) == ["Cold.", "Warm."]
-        assert judge().reasons(A, C) == []
+        assert (one.said(A, B).reason, one.said(B, A).reason, judge().said(A, C)) == ("Warm.", "Cold.", None)
 
 
 class TestPrompt:

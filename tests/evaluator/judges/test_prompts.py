@@ -183,7 +183,7 @@ class TestScores:
         assert schema == {"type": "integer", "enum": [1, 2, 3, 4, 5]}
         assert shown(server.requests[0]) == {"context": ["Hello"], "answer": A.output}
         assert (one.used["outputs"], one.used["calls"], one.used["by_probabilities"]) == (2, 2, 0)
-        assert one.reasons(A) == ["It is better."]
+        assert one.said(A).reason == "It is better."
         assert one.forecast_on([A, B, Text(("Hello",), "new")], [(0, 1)]).calls == 1
 
     def test_the_lowest_point_may_be_the_best(self, server, scorer):
