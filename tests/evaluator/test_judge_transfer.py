@@ -2,6 +2,7 @@
 
 import csv
 import re
+import shlex
 
 import numpy as np
 import pytest
@@ -79,6 +80,8 @@ def test_it_is_written_and_shown(world, contrary, learner, tmp_path):
     assert again in tex and again in transfer_exports.as_text(said)
     page = world.get(world.alice, reverse("judges", args=["talk"])).content.decode()
     assert again in page and "On other campaigns" in page and "With fewer labels" in page
+    made = command(*shlex.split(again)[1:])  # the line that the page prints
+    assert made["rows"] == said["rows"] and made["labels"] == said["labels"]
     assert ">−0." in page and "[−" in page and not re.search(r"[>\[]-\d", page)
     with pytest.raises(CommandError, match="cannot be written"):
         command(*words[:5], "--csv", tmp_path / "nowhere" / "t.csv")

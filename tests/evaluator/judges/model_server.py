@@ -1,8 +1,8 @@
 """A tiny causal language model, built from a config, behind OpenAI's chat completions: what vLLM or Ollama do, in sixty lines.
 
-It reads bytes and has random weights. The letter of its answer is chosen among A, B and C by their probabilities after the
-prompt, which is how servers constrain a reply to a schema, less those after blanks (Zhao et al. 2021, contextual calibration):
-otherwise random weights say the same letter whatever they read.
+It reads bytes and has random weights. The letter or the point of its answer is chosen by its probability after the prompt,
+which is how servers constrain a reply to a schema, less that after blanks (Zhao et al. 2021, contextual calibration): otherwise
+random weights say the same whatever they read.
 """
 
 import json
@@ -23,14 +23,20 @@ def tiny_model(seed: int = 0) -> GPT2LMHeadModel:
 
 
 def completion(model: GPT2LMHeadModel, request: dict) -> dict:
-    """The reply to a chat completion, with the log-probabilities of the three letters."""
-    before, after = '{"answer": "', '", "reason": "No reason."}'
+    """The reply to a chat completion, with the log-probabilities of the letters or of the points of which its schema lets it
+    choose."""
+    fields = request["response_format"]["json_schema"]["schema"]["properties"]
+    field = next(name for name in fields if name != "reason")
+    labels = [str(one) for one in fields[field]["enum"]]
+    quote = '"' if fields[field]["type"] == "string" else ""
+    before, after = f'{{"{field}": {quote}', f'{quote}, "reason": "No reason."}}'
     prompt = "\n".join(message["content"] for message in request["messages"])
     ids = list((prompt + before).encode())
     blank = [ord(" ")] * (len(ids) - len(before)) + list(before.encode())
     with torch.inference_mode():
-        logits = model(torch.tensor([ids[-POSITIONS:], blank[-POSITIONS:]])).logits[:, -1, [ord(letter) for letter in "ABC"]]
-    logprobs = dict(zip("ABC", torch.log_softmax(logits[0] - logits[1], 0).tolist()))
+        read = torch.tensor([ids[-POSITIONS:], blank[-POSITIONS:]])
+        logits = model(read).logits[:, -1, [ord(label) for label in labels]]
+    logprobs = dict(zip(labels, torch.log_softmax(logits[0] - logits[1], 0).tolist()))
     letter = max(logprobs, key=logprobs.__getitem__)
     tokens = [(before, []), (letter, [{"token": t, "logprob": p} for t, p in logprobs.items()]), (after, [])]
     return {

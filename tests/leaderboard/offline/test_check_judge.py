@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import shlex
 import subprocess
 import sys
 from itertools import combinations
@@ -95,6 +96,7 @@ def test_the_judges_error_is_found_and_taken_off(files, capsys):
     assert judge["pairs_ordered_as_people_do"]["value"] > 0.9 and judge["alternative_annotator"]["tested"]
     assert found["about"] == "scores" and found["scale"] == [1, 5] and found["warnings"] == []
     assert found["seed"] == 0 and "+" in found["code"] and found["command"].startswith("comparena check_judge ")
+    assert told(capsys, *shlex.split(found["command"])[2:-1]) == found  # the command that is printed gives the same
 
 
 def test_it_corrects_as_prediction_powered_inference_does():
