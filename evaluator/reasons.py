@@ -69,6 +69,7 @@ def _of(row: Judge, criterion: str, seed: int, texts: list[Referenced]) -> Itera
     except Refused:
         return  # a prompt that is gone, or asks for a scale that this criterion lacks
     sides = "AB"
+    orders: list[tuple[int, ...]]
     if isinstance(model, LanguageModelJudge):
         orders = [(0, 1), (1, 0)] if len(texts) == 2 else []
     else:
