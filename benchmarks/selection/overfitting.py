@@ -133,18 +133,21 @@ def outcome(found: dict[str, Any], watched: Sequence[Made], judge: Any) -> Outco
     return Outcome(means, int(means.argmax()), ours, lowest, ended, stopped, int(np.argmin(found["validation"])), gain)
 
 
-def table(found: dict[str, list[Outcome]], first: int) -> str:
+def table(found: dict[str, dict[int, Outcome]]) -> str:
+    """found: by kind and seed"""
     lines = [
         f"| seed | best of {CHECKPOINTS} | ours keeps | validation loss keeps | quality: best / ours / validation loss / last "
         "| ours stops after | validation loss stops after | *improves*: ours stops after | gain of the last third |",
         "|---|---:|---:|---:|---|---:|---:|---:|---:|",
     ]
-    for seed, (over, better) in enumerate(zip(found["overfits"], found["improves"], strict=True), first):
+    for seed, over in found["overfits"].items():
+        better = found["improves"].get(seed)
         means = " / ".join(f"{over.quality[i]:.3f}" for i in (over.best, over.ours, over.patience, -1))
-        stops = [one or "not" for one in (over.stopped, over.patience_stopped, better.stopped)]
-        cells = [seed, over.best + 1, over.ours + 1, over.patience + 1, means, *stops, f"{better.gain:+.1f} points"]
+        cells = [seed, over.best + 1, over.ours + 1, over.patience + 1, means]
+        cells += [over.stopped or "not", over.patience_stopped or "not"]
+        cells += [better.stopped or "not", f"{better.gain:+.1f} points"] if better else ["–", "–"]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
-    return "\n".join([*lines, "", *summary(found)])
+    return "\n".join([*lines, "", *summary({kind: list(outcomes.values()) for kind, outcomes in found.items()})])
 
 
 def main(args: list[str] | None = None) -> int:
@@ -153,12 +156,16 @@ def main(args: list[str] | None = None) -> int:
     parser.add_argument("--first", type=int, default=0, help="the first seed (default %(default)s)")
     parser.add_argument("--judge", default="rouge-l", help="a metric (default %(default)s)")
     parser.add_argument("--store", type=Path, default=STORE, help="where trainings are kept (default var/made_overfitting)")
+    parser.add_argument("--tables", action="store_true", help="train nothing, print what is kept")
     options = parser.parse_args(args)
-    found: dict[str, list[Outcome]] = {kind: [] for kind in HOW}
+    found: dict[str, dict[int, Outcome]] = {kind: {} for kind in HOW}
     for kind, outcomes in found.items():
         for seed in range(options.first, options.first + options.seeds):
-            outcomes.append(outcome(kept(kind, seed, options.store), requests(seed, kind)["watched"], build(options.judge)))
-    print(table(found, options.first))
+            if options.tables and not (options.store / f"{kind}-{seed}.json").is_file():
+                continue
+            watched = requests(seed, kind)["watched"]
+            outcomes[seed] = outcome(kept(kind, seed, options.store), watched, build(options.judge))
+    print(table(found))
     return 0
 
 
