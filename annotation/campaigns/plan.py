@@ -35,6 +35,7 @@ SYSTEMS, CONTEXTS = 4, 100  # assumed before any outputs are there
 TIMES_READ = 5000
 LEAST_SECONDS = 0.1  # that the plan's form takes: programs answer faster
 MOST_PILOT, MOST_PEOPLE = 10_000, 100  # answers and people whose variances are read: half a minute on one core
+LEAST_TIMES = 0.05  # below it, "0 times as much" would be said
 LEAST_PILOT = 20  # answers: fewer say too little about how much they vary
 
 
@@ -249,9 +250,14 @@ def _divided(ground: Ground, system: str, divides: float | None) -> Ground:
         ground = replace(ground, assumed=ground.assumed.with_ahead(divides))
     if ground.assumed.ahead is None:
         return ground
-    times = f"{ground.divides:.2g} times as much as" if math.isfinite(ground.divides) else "unlike"
-    said = f"people's leanings to {system or 'the system ahead'} vary {times} those to others"
+    said = f"people's leanings to {system or 'the system ahead'} {_vary(ground.divides)}"
     return replace(ground, source=f"{ground.source}; {said}")
+
+
+def _vary(times: float) -> str:
+    if times < LEAST_TIMES:
+        return "hardly vary, those to others do"
+    return f"vary {times:.2g} times as much as those to others" if math.isfinite(times) else "vary, those to others do not"
 
 
 def pilot_figures(pilot: Campaign, ahead: int | None = None) -> dict:

@@ -159,3 +159,15 @@ def test_the_curve_of_one_number_of_judgments():
     chart = power_curve([Way(30, 2, 4, 60, 0.8), Way(12, 5, 5, 60, 0.2)])
     assert chart["dots"] == [(68, 43.6), (382, 138.4)] and chart["x_ticks"] == [(68, "2 × 30"), (382, "5 × 12")]
     assert chart["ticks"][2] == (43.6, "80%") and power_curve([Way(30, 2, 4, 60, 0.8)]) is None
+
+
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        (0.004, "hardly vary, those to others do"),
+        (0.5, "vary 0.5 times as much as those to others"),
+        (float("inf"), "vary, those to others do not"),
+    ],
+)
+def test_how_much_people_divide_is_said(times, said):
+    assert plan._vary(times) == said
