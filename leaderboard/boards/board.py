@@ -107,7 +107,8 @@ class Provenance:
 @dataclass(frozen=True)
 class Board:
     """standings: best first; differences: of each two systems; narrow: None where the board speaks of these annotators alone,
-    or of no people; groups: systems that can be compared, directly or through others; joining: what would join the groups;
+    or of no people; groups: systems that can be compared, directly or through others; absent: systems without an answer or a
+    game, which stand nowhere else; joining: what would join the groups;
     agreement: set when a board is read, since people's board may come later."""
 
     question: BoardQuestion

@@ -138,11 +138,12 @@ def board(tournament: Tournament, people: Tournament | None = None, live: bool =
 
 def alone(tournament: Tournament, live: bool = False) -> Board:
     """The same, set beside no other board."""
-    found = (from_json(Board, tournament.board) if tournament.board else older_board(tournament)).of_those_present()
+    found = from_json(Board, tournament.board) if tournament.board else older_board(tournament)
     if not live:
         return found
-    now = dict(tournament.ratings.values_list("system_id", "system__name"))
-    return renamed(found, {row.system: now[row.id] for row in found.standings})
+    now = {pk: (then, name) for pk, then, name in tournament.ratings.values_list("system_id", "name", "system__name")}
+    absent = {then: name for then, name in now.values() if then in found.absent}
+    return renamed(found, absent | {row.system: now[row.id][1] for row in found.standings})
 
 
 def choices(campaign: Campaign) -> list[tuple[str, str, str]]:

@@ -64,7 +64,7 @@ def assembled(tournament: Tournament, entrants: Entrants, found: Found, means: l
     rows = standings.standings(entrants, rated, rated.known, means)
     of_pairs = row_facts.basis_kind(tournament) == "people" and not tournament.criterion
     length = found.beside.length
-    return Board(
+    board = Board(
         question=row_facts.question(tournament),
         basis=basis(tournament, found),
         method=replace(method(tournament, found), campaign_looks=row_facts.campaign_looks(tournament)),
@@ -83,6 +83,7 @@ def assembled(tournament: Tournament, entrants: Entrants, found: Found, means: l
         order_fit=found.beside.order_fit,
         sides=found.beside.sides,
     )
+    return board.of_those_present()
 
 
 def method(tournament: Tournament, found: Found) -> Method:

@@ -60,8 +60,7 @@ def both(request) -> tuple[dict, Tournament]:
 def check_standings(shown: dict, board: Board) -> None:
     assert len(shown["standings"]) == len(board.standings)
     for was, row in zip(shown["standings"], board.standings, strict=True):
-        same = [name for name in (*SAME, *COUNTS) if name != "rank_high" or not board.is_split]  # within a group, since
-        assert {name: was[name] for name in same} == {name: getattr(row, name) for name in same}
+        assert {name: was[name] for name in (*SAME, *COUNTS)} == {name: getattr(row, name) for name in (*SAME, *COUNTS)}
         assert (was["rd"], was["games"]) == (row.error, wording.count(row))
     assert shown["known"] == known(board)
     if not board.is_split:  # groups are told apart since
