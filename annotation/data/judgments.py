@@ -74,7 +74,7 @@ class JudgmentsImport(Corpus):
         key = (key_a, key_b, annotator.name, criterion.name if criterion else "")
         if key not in self.judgments:
             self.contradictions.first(key, row, moment)
-        elif self.judgments[key] == choice:
+        elif self.judgments[key] == choice and (key not in self.new or self.beside[key] == _beside(given.detail)):
             self.contradictions.again(key, row, moment)
             self.other_beside += _beside(given.detail) != self.beside[key]
             return

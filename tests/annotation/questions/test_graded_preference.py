@@ -169,6 +169,14 @@ class TestFiles:
         again = imported(judged, tmp_path, [row | {"choice": "A is slightly better"} for row in rows_said()[:1]])
         assert again.new == {} and "1 answers were stored before with another word on how much better" in again.assumed[-1]
 
+    @pytest.mark.parametrize(("one", "other"), [("[[A>>B]]", "A is slightly better"), ("tie", "both are bad")])
+    def test_two_strengths_of_one_person_in_a_file_contradict_each_other(self, tmp_path, one, other):
+        campaign = create_campaign(slug="twice", criteria=[], pairwise=True, likert=False)
+        rows = [row | {"choice": choice} for row in rows_said()[:1] for choice in (one, other)]
+        with pytest.raises(ImportRefused, match="is not what 'p0' already said about this pair"):
+            imported(campaign, tmp_path, rows)
+        assert not PairwiseJudgment.objects.filter(annotator__campaign=campaign).exists()
+
     @pytest.mark.parametrize(
         "row, message",
         [
