@@ -22,15 +22,18 @@ from evaluator.judges.protocol import OnProgress, Preferences
 from evaluator.judges.texts import Text, context_key
 
 ALL = -1  # judged by the mean of all members
-_VECTORS: dict[str | None, dict[str, Tensor]] = {}  # of contexts, by the SHA-256 of the matcher that was loaded last
+# Of contexts, by the SHA-256 of the matcher that was loaded last, and by what else decides how it reads them: the most tokens
+# of a text, and the precision.
+_VECTORS: dict[tuple[str | None, int, str], dict[str, Tensor]] = {}
 
 
-def _vectors(matcher: str | None) -> dict[str, Tensor]:
+def _vectors(matcher: str | None, encoder: Encoder) -> dict[str, Tensor]:
     """Kept for as long as the process lives: all checkpoints of a training answer the same contexts, and each may be a job."""
-    if matcher is None or matcher not in _VECTORS:
+    reads = matcher, encoder.max_length, encoder.precision
+    if matcher is None or reads not in _VECTORS:
         _VECTORS.clear()
-        _VECTORS[matcher] = {}
-    return _VECTORS[matcher]
+        _VECTORS[reads] = {}
+    return _VECTORS[reads]
 
 
 class Trained:
@@ -91,7 +94,7 @@ class Comparator(Trained):
         super().__init__(directory, manifest, lambda encoder: UtilityModel(encoder, len(manifest.criteria)))
         self.matcher = storage.load_matcher(directory, manifest.matcher)  # its cosine stands beside the encoded pair
         self.references = storage.load_references(directory, manifest.references)
-        self._contexts = _vectors(manifest.matcher)
+        self._contexts = _vectors(manifest.matcher, self.encoder)
 
     def utilities(self, texts: Sequence[Text], on_progress: OnProgress | None = None) -> np.ndarray:
         """(n,) by the first criterion, in logits, higher is better."""

@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from transformers import AutoTokenizer
 
-from evaluator.comparator import references, storage
+from evaluator.comparator import predict, references, storage
 from evaluator.comparator.architectures import load
 from evaluator.comparator.examples import Examples, Exchange
 from evaluator.comparator.references import References, remember
@@ -138,3 +139,12 @@ def test_a_comparator_looks_them_up(judged, settings, tmp_path):
     fit(Examples(texts, pairs, scores=scores, exchanges=talk(20, 0)), replace(quick, references=False), 0, tmp_path / "without")
     assert load(tmp_path / "without").references is None
     assert not (tmp_path / "without" / "references.safetensors").exists()
+
+
+def test_vectors_of_contexts_are_kept_for_one_way_of_reading(tiny_encoder):
+    tokenizer = AutoTokenizer.from_pretrained(tiny_encoder)
+    held = predict._vectors("sha", Encoder(tokenizer, 32))
+    assert predict._vectors("sha", Encoder(tokenizer, 32)) is held
+    cut = predict._vectors("sha", Encoder(tokenizer, 8))  # a longer context is embedded by its last 6 tokens
+    rounded = predict._vectors("sha", Encoder(tokenizer, 8, precision="bf16"))
+    assert cut is not held and rounded is not cut
