@@ -208,8 +208,9 @@ class TestStart:
         api = reverse("api_tournaments", args=["talk"])
         elsewhere.client.force_login(elsewhere.alice)
         for name in ("cat", "http://example.org/v1"):
-            refused = elsewhere.client.post(api, {"basis": "judge", "judge": name, "command": name}, "application/json")
-            assert refused.status_code == 422
+            for asked, status in (({"judge": name}, 422), ({"command": name}, 400), ({"judge": name, "command": name}, 400)):
+                refused = elsewhere.client.post(api, {"basis": "judge", **asked}, "application/json")
+                assert refused.status_code == status
         assert not elsewhere.campaign.judges.exclude(kind="imported").exists()
 
     def test_a_judge_of_another_campaign_is_refused(self, elsewhere):
