@@ -42,20 +42,20 @@ def compared(campaign: Campaign) -> np.ndarray:
 
 
 def ranks_hold(stated: boards.Statement, strengths: np.ndarray) -> bool:
-    """Does every system have a rank within its interval? Equal systems share their ranks, and each of them will do."""
-    best = 1 + (strengths[None, :] > strengths[:, None]).sum(axis=1)
-    worst = (strengths[None, :] >= strengths[:, None]).sum(axis=1)
+    """Does every system have a rank, within its group, in its interval? Equal systems share their ranks, and each will do."""
+    same = stated.component[:, None] == stated.component[None, :]
+    best = 1 + (same & (strengths[None, :] > strengths[:, None])).sum(axis=1)
+    worst = (same & (strengths[None, :] >= strengths[:, None])).sum(axis=1)
     return bool(((stated.rank_low <= worst) & (best <= stated.rank_high)).all())
 
 
 def statements_across(stated: boards.Statement, together: np.ndarray) -> int:
     """How many times it is stated that a system is above one it was never compared with, or that the two can be compared, or
-    that a rank is surely above or below all of the other group."""
+    a rank counts systems of the other group."""
     apart = ~together
     compared = stated.component[:, None] == stated.component[None, :]
-    others = apart.sum(axis=1)  # (s,) systems that may stand above or below, whatever was answered
-    narrow = stated.rank_high - stated.rank_low < others
-    return int((stated.above & apart).sum() + (compared & apart).sum() // 2 + narrow.sum())
+    beyond = stated.rank_high > together.sum(axis=1)
+    return int((stated.above & apart).sum() + (compared & apart).sum() // 2 + beyond.sum())
 
 
 def taus(stated: boards.Statement, answers: Answers, strengths: np.ndarray) -> dict[str, float]:

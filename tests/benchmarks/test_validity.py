@@ -105,15 +105,16 @@ class TestFigures:
         assert not ranks_hold(statement(np.zeros((3, 3)), [1, 3, 1], [3, 3, 3], [0] * 3), np.array([0.0, 0.0, -1.0]))
 
     def test_statements_across_groups(self):
-        """Systems 0, 1 and 2, 3 never met. One is called above another (1), two groups are one (4 pairs), a rank narrow (1)."""
+        """Systems 0, 1 and 2, 3 never met. One is called above another (1), two groups are one (4 pairs), a rank
+        is the third of two (1)."""
         together = np.array([[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]], dtype=bool)
         nothing, one = np.zeros((4, 4)), np.zeros((4, 4))
         one[0, 2] = one[0, 1] = 1
-        wide = ([1, 2, 1, 1], [3, 4, 4, 4])
+        wide = ([1, 2, 1, 1], [2, 2, 2, 2])
         assert statements_across(statement(nothing, *wide, [0, 0, 1, 1]), together) == 0
         assert statements_across(statement(one, *wide, [0, 0, 1, 1]), together) == 1
         assert statements_across(statement(nothing, *wide, [0, 0, 0, 0]), together) == 4
-        assert statements_across(statement(nothing, [1, 2, 1, 1], [2, 4, 4, 4], [0, 0, 1, 1]), together) == 1
+        assert statements_across(statement(nothing, [1, 2, 1, 1], [3, 2, 2, 2], [0, 0, 1, 1]), together) == 1
 
     def test_kendall(self):
         """Of the six pairs of four systems one is in the wrong order: (5 - 1) / 6. Where all are equal there is no order."""
