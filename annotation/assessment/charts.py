@@ -9,6 +9,7 @@ from annotation.quality.verdict import ACCEPTED, TENTATIVE
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 420, 210, 44, 14, 12, 40
 EDGE = 24  # between an axis and the first dot of a chart whose steps have names
 PEOPLE = 60  # annotators in one picture; the table holds them all
+FRAME = {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "base": HEIGHT - BOTTOM, "middle": WIDTH // 2}
 ROW, MAP = 22, 600  # height of a row, width of a picture with names beside it
 LETTER, LONGEST = 7, 20  # width of a letter; longer names are cut
 
@@ -29,12 +30,7 @@ def over_time(points: list[dict]) -> dict | None:
 
     edge = [(x(p["answers"]), y(p["high"])) for p in points] + [(x(p["answers"]), y(p["low"])) for p in reversed(points)]
     return {
-        "width": WIDTH,
-        "height": HEIGHT,
-        "left": LEFT,
-        "right": WIDTH - RIGHT,
-        "base": HEIGHT - BOTTOM,
-        "middle": WIDTH // 2,
+        **FRAME,
         "line": _path((x(p["answers"]), y(p["alpha"])) for p in points),
         "area": _path(edge),
         "dots": [(x(p["answers"]), y(p["alpha"])) for p in points],
@@ -52,12 +48,7 @@ def power_curve(ways: Sequence[Way]) -> dict | None:
     height = HEIGHT - TOP - BOTTOM
     dots = [(round(LEFT + EDGE + step * i, 1), round(TOP + height * (1 - way.power), 1)) for i, way in enumerate(ordered)]
     return {
-        "width": WIDTH,
-        "height": HEIGHT,
-        "left": LEFT,
-        "right": WIDTH - RIGHT,
-        "base": HEIGHT - BOTTOM,
-        "middle": WIDTH // 2,
+        **FRAME,
         "line": _path(dots),
         "dots": dots,
         "ticks": [(round(TOP + height * (1 - share), 1), f"{share:.0%}") for share in (0, 0.5, POWER, 1)],
