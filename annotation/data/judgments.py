@@ -48,7 +48,7 @@ class JudgmentsImport(Corpus):
         self.was_judged = bool(self.judgments)
         self.new: dict[tuple, PairwiseJudgment] = {}
         self.contradictions = Contradictions(self.way_of_contradictions)
-        self.cut, self.other_beside = 0, 0
+        self.cut, self.other_beside, self.neither = 0, 0, 0
 
     def take(self, row: Row) -> None:
         context = self.context(row)
@@ -65,6 +65,7 @@ class JudgmentsImport(Corpus):
         criterion = self.criterion(row)
         given = self.given(row, criterion)
         choice = given.value
+        self.neither += str(row.get("choice")).strip().lower() == "neither"
         reason, moment = self.reason(row), row.time("answered_at")
         detail = {**(given.detail or {}), **came_with(row, *TOOK)} or None
         key_a, key_b = self.key(a), self.key(b)
@@ -118,8 +119,11 @@ class JudgmentsImport(Corpus):
         cut = [f"{self.cut} comments were longer than {LONGEST_REASON} characters and are cut."] if self.cut else []
         other = f"{self.other_beside} answers were stored before with another word on how much better, or whether both are bad;"
         stay = [f"{other} they stay as they were."] if self.other_beside else []
+        neither = (
+            [f"Answers 'neither' are read as 'both are bad', which rates as a tie: {self.neither}."] if self.neither else []
+        )
         people = self.annotators.assumed() + self.criterion_names.sentences("criterion")
-        return [*super().assumed(), *people, *cut, *stay, *self._strengths()]
+        return [*super().assumed(), *people, *cut, *stay, *neither, *self._strengths()]
 
     def points(self) -> int:
         """On how many points pairs are judged from then on: as many as the file's answers have, where the campaign has none."""

@@ -33,6 +33,12 @@ def kept(campaign) -> dict:
     return {j.annotator.name: (j.choice, (j.detail or {}).get("both_bad", False)) for j in rows.select_related("annotator")}
 
 
+def test_a_word_that_may_mean_a_tie_is_said(tmp_path):
+    campaign, done = campaign_with(tmp_path, "talk", a="neither", b="Neither", c="both bad")
+    assert "Answers 'neither' are read as 'both are bad', which rates as a tie: 2." in done.assumed
+    assert kept(campaign) == {name: ("tie", True) for name in "abc"}
+
+
 def test_every_word_for_it_is_kept(tmp_path):
     words = {"a": "both_bad", "b": "tie (bothbad)", "c": "Both bad", "d": {"choice": "tie", "both_bad": "TRUE"}, "e": "tie"}
     campaign, _ = campaign_with(tmp_path, "talk", **words)
