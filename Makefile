@@ -25,6 +25,8 @@ serve: .venv/runtime  ## run it; its first page makes the first admin (PORT=8000
 
 check test test-sqlite test-postgres: export OMP_NUM_THREADS := 1
 check test test-sqlite test-postgres: export OPENBLAS_NUM_THREADS := 1
+# The tests start hundreds of processes: each would compile all modules anew, where the environment forbids to keep them.
+check test test-sqlite test-postgres: export PYTHONDONTWRITEBYTECODE :=
 
 check: .venv/dev  ## check style, types, imports, and the methods' quick tests, side by side: no database, no browser
 	$(MAKE) --no-print-directory -j2 --output-sync lint methods
