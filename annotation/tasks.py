@@ -4,6 +4,7 @@ from celery import shared_task
 
 from annotation import jobs, processes
 from annotation.assessment import calculations
+from annotation.assessment.numbers import numbers
 from annotation.data import uploads
 from annotation.models import Job, Upload
 from annotation.people import notices
@@ -29,7 +30,9 @@ def import_file(job_id: str) -> None:
 
 def read_file(job_id: str) -> None:
     with jobs.claim(job_id) as claim:
-        uploads.work(Upload.objects.select_related("campaign", "user").get(job_id=job_id), claim.report)
+        upload = Upload.objects.select_related("campaign", "user").get(job_id=job_id)
+        uploads.work(upload, claim.report)
+        numbers(upload.campaign)  # a large campaign is counted here, before a page asks
 
 
 @shared_task(name=notices.TASK)

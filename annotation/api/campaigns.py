@@ -64,7 +64,7 @@ class CampaignViewSet(
         campaign = lifecycle.create_campaign(**asked, user=request.user)
         return Response(serializers.CampaignSerializer(campaign).data, status=201)
 
-    @extend_schema(request=serializers.CampaignWriteSerializer, responses=serializers.CampaignSerializer)
+    @extend_schema(request=serializers.CampaignWriteSerializer, responses=serializers.CampaignDetailSerializer)
     def partial_update(self, request, slug):
         """Only what is sent changes; criteria are sent as the whole list. What answers hold in place is refused."""
         campaign = self.get_object()
@@ -73,7 +73,7 @@ class CampaignViewSet(
         if criteria is not None:
             criteria = [serializers.CriterionSerializer.spec(row) for row in criteria]
         protocol.change_campaign(campaign, request.user, criteria, consent, **data)
-        return Response(serializers.CampaignSerializer(self.get_object()).data)
+        return Response(serializers.CampaignDetailSerializer(self.get_object()).data)
 
     @extend_schema(responses={204: None})
     def destroy(self, request, slug):

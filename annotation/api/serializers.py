@@ -1,10 +1,12 @@
 """The shapes that researchers' requests and answers have."""
 
+from datetime import datetime
+
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.api.request_fields import KnownFields
-from annotation.campaigns.overview import overview
+from annotation.assessment.numbers import numbers
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.campaigns.templates import TEMPLATES
 from annotation.data.contradictions import LATEST, LEAVE_OUT, WAYS
@@ -104,7 +106,7 @@ class CampaignSerializer(serializers.ModelSerializer):
 class CampaignWriteSerializer(KnownFields, CampaignSerializer):
     """`consent` is what annotators agree to (Markdown); a change makes a new version."""
 
-    returned = ("numbers",)
+    returned = ("numbers", "counted_at")
     consent = serializers.CharField(required=False, allow_blank=True, write_only=True)
 
     class Meta(CampaignSerializer.Meta):
@@ -124,15 +126,24 @@ class NewCampaignSerializer(CampaignWriteSerializer):
 
 class CampaignDetailSerializer(CampaignSerializer):
     """numbers: how many systems, contexts, outputs, items, annotators, scores, judgments, snapshots there are; items_done:
-    those that as many people answered as the overlap asks."""
+    those that as many people answered as the overlap asks. counted_at: when contexts, outputs, items and answers were
+    counted; empty where that is now, as it is of all but large campaigns."""
 
     numbers = serializers.SerializerMethodField()
+    counted_at = serializers.SerializerMethodField()
 
     class Meta(CampaignSerializer.Meta):
-        fields = [*CampaignSerializer.Meta.fields, "numbers"]
+        fields = [*CampaignSerializer.Meta.fields, "numbers", "counted_at"]
+
+    def to_representation(self, campaign):
+        self.followed = numbers(campaign)
+        return super().to_representation(campaign)
 
     def get_numbers(self, campaign) -> dict[str, int]:
-        return overview(campaign)
+        return self.followed.result or {}
+
+    def get_counted_at(self, campaign) -> datetime | None:
+        return self.followed.as_of
 
 
 class StatusSerializer(KnownFields, serializers.Serializer):

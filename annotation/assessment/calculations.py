@@ -3,7 +3,7 @@ kept until the answers change."""
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -18,6 +18,7 @@ from annotation.assessment.disagreement import disagreement_figures
 from annotation.assessment.filter_preview import preview
 from annotation.assessment.live import people_figures, progress_figures
 from annotation.assessment.protocol_study import study
+from annotation.campaigns.overview import many_of
 from annotation.campaigns.plan import pilot_figures
 from annotation.models import AuditEvent, Calculation, Campaign, Job, User
 from annotation.questions import store
@@ -41,7 +42,9 @@ FOLLOWED: dict[str, Callable[..., dict]] = {  # those of pages that people open 
     "people": people_figures,
     "disagreement": disagreement_figures,
     "pilot": pilot_figures,
+    "overview": many_of,
 }
+WITHOUT_WAITING = {"overview"}  # the first is worked out by who asks: a count, which a page or a program can't do without
 FRESH = timedelta(minutes=1)  # figures older than that are worked out anew when somebody looks
 PAUSE = 10  # but not before so many times as long have passed as that takes
 
@@ -65,8 +68,28 @@ def follow(campaign: Campaign, what: str, title: str, user: User | None = None, 
     has them worked out anew. Nothing is added up as answers come, so whatever changes answers is in the next figures."""
     if not store.is_larger(campaign, min(AT_ONCE, SLOWER.get(what, AT_ONCE))):
         return Followed(_plain(FOLLOWED[what](campaign, **settings)))
-    key = hashlib.sha256(json.dumps(["followed", FORMAT, what, settings]).encode()).hexdigest()
+    key = _followed_key(what, settings)
     row = Calculation.objects.filter(campaign=campaign, key=key).select_related("job").first()
+    if row is None and what in WITHOUT_WAITING:
+        first = {"what": what, "settings": settings, "result": _plain(FOLLOWED[what](campaign, **settings))}
+        row, _ = Calculation.objects.get_or_create(campaign=campaign, key=key, defaults=first)
+    return _renewed(row, campaign, what, key, settings, title, user)
+
+
+def follow_all(campaigns: Iterable[Campaign], what: str, title: str, user: User | None = None) -> dict[int, Followed]:
+    """follow, without settings, by the campaigns' ids, where figures are kept: one query. What is due is renewed."""
+    key, by_id = _followed_key(what, {}), {campaign.pk: campaign for campaign in campaigns}
+    rows = Calculation.objects.filter(campaign__in=list(by_id), key=key).exclude(result=None).select_related("job")
+    return {
+        row.campaign_id: _renewed(row, by_id[row.campaign_id], what, key, {}, title, user) for row in rows.order_by("campaign")
+    }
+
+
+def _followed_key(what: str, settings: dict) -> str:
+    return hashlib.sha256(json.dumps(["followed", FORMAT, what, settings]).encode()).hexdigest()
+
+
+def _renewed(row: Calculation | None, campaign: Campaign, what: str, key: str, settings: dict, title: str, user) -> Followed:
     if row is None or _is_due(row):
         row = _renew(campaign, what, key, settings, title, user)
     return Followed(row.result, row.created_at, None if row.job is None or row.job.is_finished else row.job)
@@ -74,9 +97,11 @@ def follow(campaign: Campaign, what: str, title: str, user: User | None = None, 
 
 def _is_due(row: Calculation) -> bool:
     job = row.job
-    if job is None or not job.is_finished:
-        return job is None
-    took = (job.finished_at - job.started_at) if job.finished_at and job.started_at else timedelta(0)
+    if job is None and row.result is None:
+        return True
+    if job and not job.is_finished:
+        return False
+    took = (job.finished_at - job.started_at) if job and job.finished_at and job.started_at else timedelta(0)
     return timezone.now() - row.created_at > max(FRESH, PAUSE * took)
 
 

@@ -14,21 +14,27 @@ LOOKED_AT = 200  # outputs
 SUGGESTED = 0.05  # of them: one stray asterisk says nothing
 
 
-def overview(campaign: Campaign) -> dict:
-    """Counts by name; items_done are items that as many people answered as the overlap asks."""
+def few_of(campaign: Campaign) -> dict[str, int]:
+    """Counts by name of what there is never much of."""
+    return {
+        "systems": campaign.systems.count(),
+        "criteria": campaign.criteria.count(),
+        "annotators": campaign.annotators.count(),
+        "simulated_annotators": campaign.annotators.filter(is_simulated=True).count(),
+        "snapshots": campaign.snapshots.count(),
+    }
+
+
+def many_of(campaign: Campaign) -> dict[str, int]:
+    """Counts by name of what there may be a million of; items_done: those that as many people answered as the overlap asks."""
     items = campaign.items.filter(purpose=Purpose.EVALUATION)
     full = items.filter(taken__gte=F("places"))
     return {
-        "systems": campaign.systems.count(),
         "contexts": campaign.contexts.count(),
         "outputs": Output.objects.filter(context__campaign=campaign).count(),
         "items": items.count(),
         "items_done": full.exclude(assignments__status=Assignment.Status.OPEN).count(),
-        "criteria": campaign.criteria.count(),
-        "annotators": campaign.annotators.count(),
-        "simulated_annotators": campaign.annotators.filter(is_simulated=True).count(),
         **store.counts(campaign),
-        "snapshots": campaign.snapshots.count(),
     }
 
 

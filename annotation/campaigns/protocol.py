@@ -81,16 +81,16 @@ def check_criteria(specs) -> None:
         kind.check(spec)
 
 
-def answers_in(campaign: Campaign) -> dict[str, int]:
-    """Counts of all answers so far, undone and imported ones included. A change must not remove what they answer."""
+def answers_in(campaign: Campaign) -> dict[str, bool]:
+    """Whether there are any answers so far, undone and imported ones included. A change must not remove what they answer."""
     return {
-        **store.stored(campaign),
-        "submissions": Submission.objects.filter(annotator__campaign=campaign).count(),
-        "reports": ItemReport.objects.filter(item__campaign=campaign).count(),
+        **store.is_stored(campaign),
+        "submissions": Submission.objects.filter(annotator__campaign=campaign).exists(),
+        "reports": ItemReport.objects.filter(item__campaign=campaign).exists(),
     }
 
 
-def fixed_settings(campaign: Campaign, answers: dict[str, int]) -> set[str]:
+def fixed_settings(campaign: Campaign, answers: dict[str, bool]) -> set[str]:
     """The settings that answers hold in place."""
     fixed = set(FIXED_BY_ANSWERS) if any(answers.values()) else set()
     if campaign.likert and answers["scores"]:

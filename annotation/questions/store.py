@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Exists, Max, OuterRef, Q
 from django.utils import timezone
 
 from annotation.models import Annotator, Campaign, LikertScore, PairwiseJudgment, Purpose, Submission
@@ -128,6 +128,11 @@ def stored(campaign: Campaign) -> dict[str, int]:
     return {name: rows.count() for name, rows in zip(TABLES, both(campaign), strict=True)}
 
 
+def is_stored(campaign: Campaign) -> dict[str, bool]:
+    """Is there any, undone and imported ones included?"""
+    return {name: rows.order_by().exists() for name, rows in zip(TABLES, both(campaign), strict=True)}
+
+
 def is_answered(campaign: Campaign) -> bool:
     return any(rows.given().exists() for rows in both(campaign))
 
@@ -139,11 +144,8 @@ def state(campaign: Campaign) -> list[dict]:
 
 def used_criteria(campaign: Campaign) -> set[int]:
     """Ids of the criteria with answers."""
-    used: set[int] = set()
-    for table in TABLES.values():
-        rows = table.objects.filter(criterion__campaign=campaign).order_by()
-        used |= set(rows.values_list("criterion", flat=True).distinct())
-    return used
+    used = [Exists(table.objects.filter(criterion=OuterRef("pk"))) for table in TABLES.values()]
+    return set(campaign.criteria.filter(Q(*used, _connector=Q.OR)).values_list("pk", flat=True))
 
 
 def people_by_unit(campaign: Campaign) -> dict[Unit, tuple[int, int]]:

@@ -11,6 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation import jobs
+from annotation.assessment.numbers import numbers
 from annotation.models import Campaign, Job
 from annotation.people.audit import exported
 from annotation.questions import store
@@ -94,6 +95,7 @@ def read(job_id) -> None:
         assert job.campaign is not None
         with path.open("rb") as file:
             _read(file, job, claim.report)
+        numbers(job.campaign)  # a large campaign is counted here, before a page asks
         path.unlink(missing_ok=True)
 
 

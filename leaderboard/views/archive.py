@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from annotation.access import campaign_for_researcher
-from annotation.campaigns.overview import overview
+from annotation.assessment.numbers import numbers
 from annotation.data import export
 from annotation.data.fields import in_words
 from annotation.jobs import worker_alive
@@ -31,11 +31,12 @@ def ways_out(request, slug):
     """What a campaign can be taken away as."""
     campaign = campaign_for_researcher(request.user, slug)
     job = exchange.latest(campaign)
-    numbers = overview(campaign)
+    followed = numbers(campaign, request.user)
     judged = {"judge_scores": campaign.imported_scores.count(), "judge_pairs": campaign.imported_pairs.count()}
-    rows = {what: {**numbers, **judged}.get(what, 0) for what in export.files()}
+    rows = {what: {**(followed.result or {}), **judged}.get(what, 0) for what in export.files()}
     context = {
         "campaign": campaign,
+        "counted_as_of": followed.as_of,
         "files": [{"what": what, "name": in_words(what), "rows": n} for what, n in rows.items()],
         "job": job,
         "size": exchange.file_of(job).stat().st_size if job and job.status == Job.Status.DONE else None,

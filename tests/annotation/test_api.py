@@ -199,7 +199,7 @@ class TestResearch:
         criteria = [criterion | {"description": "Is it good?"}, {"name": "Fluency", "low": 0, "high": 1}]
         changed = alice.send("PATCH", "campaigns/new/", {"title": "Newer", "criteria": criteria}).json()
         assert (changed["title"], [c["name"] for c in changed["criteria"]]) == ("Newer", ["Overall", "Fluency"])
-        assert changed["criteria"][0]["id"] == criterion["id"]
+        assert changed["criteria"][0]["id"] == criterion["id"] and changed["numbers"]["criteria"] == 2
         assert alice.send("PUT", "campaigns/new/status/", {"status": "paused"}).json() == {"status": "paused"}
         copy = alice.post("campaigns/new/duplicate/", {"slug": "copy"}).json()
         assert (copy["title"], copy["overlap"], copy["status"]) == ("Newer", 2, "open")

@@ -6,8 +6,8 @@ from django.http import Http404
 from django.shortcuts import redirect, render
 
 from annotation.access import annotator_of, campaign_for_researcher, campaigns_researched_by
+from annotation.assessment.numbers import WHAT, numbers
 from annotation.campaigns import lifecycle
-from annotation.campaigns.overview import overview
 from annotation.forms import GuidelinesForm
 from annotation.jobs import worker_alive
 from annotation.models import Annotator, Campaign
@@ -23,10 +23,12 @@ def campaign(request, slug):
     except Http404:
         annotator_of(request.user, slug)  # outsiders end here
         return redirect("annotate", slug)
-    jobs = with_results(shown.jobs.select_related("campaign", *MADE)[:5])
+    jobs = with_results(shown.jobs.exclude(calculation__what=WHAT).select_related("campaign", *MADE)[:5])
+    followed = numbers(shown, request.user)
     context = {
         "campaign": shown,
-        "numbers": overview(shown),
+        "numbers": followed.result,
+        "counted_as_of": followed.as_of,
         "criteria": shown.criteria.all(),
         "jobs": jobs,
         "worker_alive": worker_alive() if any(not job.is_finished for job in jobs) else True,

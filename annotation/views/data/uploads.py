@@ -6,8 +6,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from annotation.access import campaign_for_researcher
+from annotation.assessment.numbers import numbers
 from annotation.campaigns.images import image_names
-from annotation.campaigns.overview import overview, rich_texts
+from annotation.campaigns.overview import rich_texts
 from annotation.data import uploads
 from annotation.data.fields import fields_of, in_words, kinds_of_files
 from annotation.forms import ColumnsForm, UploadForm
@@ -29,7 +30,7 @@ def import_data(request, slug):
     context = {
         "campaign": campaign,
         "form": form,
-        "numbers": overview(campaign),
+        "numbers": numbers(campaign, request.user).result,
         "pictures": image_names(campaign),
         "shapes": {in_words(what): fields_of(what) for what in kinds_of_files()},
         "files": paged(request, campaign.uploads.select_related("user"), FILES_SHOWN, "files"),

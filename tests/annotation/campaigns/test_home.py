@@ -5,8 +5,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from annotation.assessment import calculations
 from annotation.campaigns.lifecycle import create_campaign
-from annotation.models import Job, User, WorkerPulse
+from annotation.models import Calculation, Job, LikertScore, User, WorkerPulse
 from annotation.people.accounts import add_annotator
 from tests.annotation.pages import text
 
@@ -25,9 +26,24 @@ class TestHome:
         scored.sign_in(scored.alice)
         for n in range(3):
             add_annotator(create_campaign(slug=f"other-{n}", user=scored.alice), scored.alice)
-        with django_assert_num_queries(8):  # session, user; two lists and their numbers; workers, jobs at work
+        with django_assert_num_queries(12):  # session, user; lists; kept counts; counts of three kinds; workers, jobs at work
             page = text(scored.client.get("/"))
         assert '<td class="num">18</td>' in page and "Small talk" in page
+
+    def test_what_is_large_is_counted_by_a_worker(self, scored, monkeypatch, django_assert_num_queries):
+        monkeypatch.setattr(calculations, "AT_ONCE", 0)
+        scored.sign_in(scored.alice)
+        assert '<td class="num">18</td>' in text(scored.client.get("/")) and not Job.objects.exists()
+        LikertScore.objects.first().delete()
+        with django_assert_num_queries(9):  # nothing to count
+            page = text(scored.client.get("/"))
+        assert '<td class="num">18</td>' in page and "counted <time" in page
+        Calculation.objects.update(created_at=timezone.now() - timedelta(minutes=2))
+        assert '<td class="num">18</td>' in text(scored.client.get("/"))
+        calculations.run(Job.objects.get().pk)
+        for path in ("/", f"/c/{scored.campaign.slug}/", f"/api/campaigns/{scored.campaign.slug}/"):
+            page = text(scored.client.get(path))
+            assert "17" in page and "18" not in page and "counted" in page, path
 
     def test_an_admin_sees_jobs_and_that_no_worker_is_alive(self, world):
         Job.objects.create(task="t", title="Train on talk", campaign=world.campaign)
