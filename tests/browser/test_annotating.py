@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 from annotation.campaigns.items import summarize
 from annotation.models import Assignment, Campaign, Item, ItemReport, Job, LikertScore, PairwiseJudgment, Submission
-from tests.browser.conftest import sign_in
+from tests.browser.conftest import sign_in, sign_in_by_hand
 
 LIVE = {"retracted_at": None}
 
@@ -16,11 +16,18 @@ def counted(page, done, total=6):
     page.wait_for_load_state("load")
 
 
-def start(page):
+def start_by_hand(page):
+    sign_in_by_hand(page)
     page.get_by_role("link", name="Start").click()
     expect(page.get_by_role("heading", name="Be kind")).to_be_visible()
     page.get_by_role("link", name="Start").click()
     counted(page, 0)
+
+
+def start(page, items=6):
+    sign_in(page)
+    page.goto("/c/talk/annotate/?start=1")
+    counted(page, 0, items)
 
 
 def score_by_mouse(page, overall, fluency):
@@ -35,8 +42,7 @@ def point(page, criterion, value):
 class TestScoring:
     def test_a_whole_session_by_mouse(self, open_page, scores):
         page = open_page()
-        sign_in(page)
-        start(page)
+        start_by_hand(page)
         for n in range(6):
             counted(page, n)
             score_by_mouse(page, 1 + n % 5, n % 2)
@@ -69,7 +75,6 @@ class TestScoring:
 
     def test_keys_open_guidelines_and_help_go_back_and_undo(self, open_page, scores):
         page, press = (page := open_page()), page.keyboard.press
-        sign_in(page)
         start(page)
         press("g")
         expect(page.get_by_role("dialog").get_by_role("heading", name="Be kind")).to_be_visible()
@@ -93,7 +98,6 @@ class TestScoring:
 
     def test_the_keys_can_be_turned_off(self, open_page, scores):
         page, press = (page := open_page()), page.keyboard.press
-        sign_in(page)
         start(page)
         press("?")
         page.get_by_label("Use letters, digits").uncheck()
@@ -113,7 +117,6 @@ class TestScoring:
 
     def test_a_digit_off_the_scale_is_announced_and_scores_nothing(self, open_page, scores):
         page = open_page()
-        sign_in(page)
         start(page)
         page.keyboard.press("9")
         expect(page.locator("[data-said]")).to_have_text("Overall has no 9.")
@@ -123,7 +126,6 @@ class TestScoring:
 
     def test_a_double_click_stores_one_answer(self, open_page, scores):
         page = open_page()
-        sign_in(page)
         start(page)
         score_by_mouse(page, 4, 1)
         page.get_by_role("button", name="Send and continue").dblclick(no_wait_after=True)
@@ -132,7 +134,6 @@ class TestScoring:
 
     def test_the_back_button_shows_the_item_in_hand_not_the_old_one(self, open_page, scores):
         page = open_page()
-        sign_in(page)
         start(page)
         score_by_mouse(page, 4, 1)
         page.get_by_role("button", name="Send and continue").click()
@@ -147,8 +148,7 @@ class TestScoring:
 class TestPairs:
     def test_by_mouse_and_by_key(self, open_page, pairs):
         page = open_page()
-        sign_in(page)
-        start_pairs(page)
+        start(page, items=3)
         page.get_by_role("radio", name="A is better").click()
         page.get_by_role("button", name="Send and continue").click()
         counted(page, 1, 3)
@@ -168,8 +168,7 @@ class TestPairs:
 
     def test_a_click_on_a_text_chooses_it_and_selecting_does_not(self, open_page, pairs):
         page = open_page()
-        sign_in(page)
-        start_pairs(page)
+        start(page, items=3)
         a, b = (page.get_by_role("region", name=f"Text {side}").locator(".text") for side in "AB")
         left, right = (page.locator(f"input[value='{side}']") for side in ("left", "right"))
         box = a.bounding_box()
@@ -192,8 +191,7 @@ class TestPairs:
     def test_each_criterion_and_a_reason_by_key(self, open_page, pairs):
         Campaign.objects.update(pairwise_by_criterion=True, asks_reason=True)
         page, press = (page := open_page()), page.keyboard.press
-        sign_in(page)
-        start_pairs(page)
+        start(page, items=3)
         press("a")
         press("b")
         press("Backspace")
@@ -208,8 +206,7 @@ class TestPairs:
 
     def test_an_item_is_skipped_by_key(self, open_page, pairs):
         page, press = (page := open_page()), page.keyboard.press
-        sign_in(page)
-        start_pairs(page)
+        start(page, items=3)
         press("s")
         page.keyboard.type("too long to read")
         press("Enter")
@@ -221,8 +218,7 @@ class TestPairs:
 
     def test_a_choice_is_undone_and_made_anew(self, open_page, pairs):
         page = open_page()
-        sign_in(page)
-        start_pairs(page)
+        start(page, items=3)
         page.keyboard.press("a")
         page.keyboard.press("Enter")
         counted(page, 1, 3)
@@ -239,8 +235,7 @@ class TestPairs:
         summarize(pairs.campaign)
         page, press = (page := open_page()), page.keyboard.press
         sign_in(page)
-        page.get_by_role("link", name="Start").click()
-        page.get_by_role("link", name="Start").click()
+        page.goto("/c/talk/annotate/?start=1")
         expect(page.get_by_text("You see the expected answer")).to_be_visible()
         page.wait_for_load_state("load")
         for key in ("t", "Enter", "a", "Enter"):  # typed ahead: what was expected stands in the way
@@ -254,18 +249,12 @@ class TestPairs:
         expect(page.get_by_text("A is shorter.")).to_be_visible()
 
 
-def start_pairs(page):
-    page.get_by_role("link", name="Start").click()
-    page.get_by_role("link", name="Start").click()
-    counted(page, 0, 3)
-
-
 class TestPhone:
     PHONE = {"viewport": {"width": 360, "height": 720}, "has_touch": True, "is_mobile": True}
 
     def test_a_whole_session_by_touch_with_nothing_off_the_side(self, open_page, scores):
         page = open_page(**self.PHONE)
-        sign_in(page)
+        sign_in_by_hand(page)
         fits(page)
         page.get_by_role("link", name="Start").tap()
         page.wait_for_url("**/guidelines/")
@@ -292,8 +281,7 @@ class TestPhone:
 
     def test_a_pair_is_stacked(self, open_page, pairs):
         page = open_page(**self.PHONE)
-        sign_in(page)
-        start_pairs(page)
+        start(page, items=3)
         fits(page)
         a, b = (page.get_by_role("region", name=f"Text {side}").bounding_box() for side in "AB")
         assert b["y"] > a["y"] + a["height"] - 1 and a["width"] > 300
@@ -319,8 +307,7 @@ def fits(page):
 class TestWithoutJavaScript:
     def test_a_whole_session_in_plain_forms(self, open_page, scores):
         page = open_page(java_script_enabled=False)
-        sign_in(page)
-        start(page)
+        start_by_hand(page)
         page.get_by_text("Skip or report this item").click()
         page.get_by_label("Why?").fill("In Finnish.")
         page.get_by_role("button", name="Report as broken").click()

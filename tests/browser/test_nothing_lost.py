@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from annotation.models import LikertScore, Submission
 from annotation.people.accounts import add_annotator
-from tests.browser.conftest import sign_in
+from tests.browser.conftest import sign_in, sign_in_by_hand
 from tests.browser.test_annotating import counted, point, score_by_mouse, start
 
 CUT = ("422", "net::ERR_INTERNET_DISCONNECTED", "net::ERR_FAILED")
@@ -23,7 +23,6 @@ def at_work(open_page, scores):
 
     def opened(**options):
         page = open_page(**options)
-        sign_in(page)
         start(page)
         return page
 
@@ -101,7 +100,7 @@ class TestAnEndedSession:
         other = page.context.new_page()
         other.goto("/")
         other.get_by_role("button", name="Sign out").click()
-        sign_in(other)
+        sign_in_by_hand(other)
         send(page)
         counted(page, 1)
         assert Submission.objects.count() == 1

@@ -85,6 +85,7 @@ def test_a_campaign_from_its_design_to_its_first_item_without_javascript(open_pa
     file.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     page = open_page(java_script_enabled=False)
     sign_in(page, "alice")
+    page.goto("/")
     page.get_by_role("link", name="New campaign").click()
     page.get_by_label("Title").fill("Greetings")
     page.get_by_label("Name", exact=True).first.fill("Warmth")
