@@ -50,9 +50,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import expit, logit
-from scipy.stats import nct, norm
+import scipy
 
 from annotation.design.moderation import Alone, stated
 from leaderboard.rating.decision import at_look, critical
@@ -192,9 +190,9 @@ def power_of(
         return 1.0
     ratio, most = difference / se, critical(systems, df, 1 - alpha) * (1.0 if board is None else board / se)
     if math.isinf(df):
-        return float(norm.sf(most - ratio) + norm.cdf(-most - ratio))
-    wrong_way = nct.cdf(-most, df, ratio)  # SciPy gives nan for it from a ratio of about 8, where it is 0
-    return float(nct.sf(most, df, ratio) + (0.0 if math.isnan(wrong_way) else wrong_way))
+        return float(scipy.stats.norm.sf(most - ratio) + scipy.stats.norm.cdf(-most - ratio))
+    wrong_way = scipy.stats.nct.cdf(-most, df, ratio)  # SciPy gives nan for it from a ratio of about 8, where it is 0
+    return float(scipy.stats.nct.sf(most, df, ratio) + (0.0 if math.isnan(wrong_way) else wrong_way))
 
 
 def power_for_difference(
@@ -229,7 +227,7 @@ def power_for_win_rate(
     if difference >= (1 - assumed.ties) / 2:
         return 0.0
     error = _of_pairs(assumed, meetings, annotators, people, systems, contexts)
-    logits = float(logit(0.5 + difference))
+    logits = float(scipy.special.logit(0.5 + difference))
     return _found(logits, error, alpha, systems)
 
 
@@ -268,8 +266,8 @@ def _of_pairs(
 
     def alone(logits: float, is_ahead: bool) -> Alone:
         leaning = assumed.leaning(is_ahead) if of_others else 0.0
-        slope = expit(logits) * expit(-logits)  # of the win rate
-        ahead = 2 * expit(logits) - 1
+        slope = scipy.special.expit(logits) * scipy.special.expit(-logits)  # of the win rate
+        ahead = 2 * scipy.special.expit(logits) - 1
         variance = max(1 - assumed.ties - ahead**2, 0.0) / 4 / slope**2  # of a judgment, in squared logits
         rest = variance * max(1 - assumed.context - leaning, 0.0) / (as_if * _mean(people))
         parts = variance * assumed.context / places, variance * leaning / annotators, rest
@@ -328,14 +326,14 @@ def detectable_win_rate(
         return _found(logits, error, alpha, systems)
 
     # Logits tell less the nearer a win rate is to 1, so the power has a maximum.
-    far = logit(min(1 - assumed.ties / 2, MOST_CERTAIN))
+    far = scipy.special.logit(min(1 - assumed.ties / 2, MOST_CERTAIN))
     high = next((x for x in np.linspace(0, far, STEPS)[1:] if power_at(x) >= power), None)
     if high is None:
         return None
     logits = _smallest(power_at, power, float(high))
     _, se, df = error(logits)
-    slope = expit(logits) * expit(-logits)
-    return Detectable(float(expit(logits)) - 0.5, float(se * slope), float(df), power, alpha)
+    slope = scipy.special.expit(logits) * scipy.special.expit(-logits)
+    return Detectable(float(scipy.special.expit(logits)) - 0.5, float(se * slope), float(df), power, alpha)
 
 
 def mean_of_root(freedom: float) -> float:
@@ -349,4 +347,4 @@ def _smallest(power_at: Callable[[float], float], power: float, high: float) -> 
     """power_at: difference -> power, enough at `high`."""
     if power_at(0.0) >= power:
         return 0.0
-    return float(brentq(lambda difference: power_at(difference) - power, 0.0, high, xtol=1e-9 * high))
+    return float(scipy.optimize.brentq(lambda difference: power_at(difference) - power, 0.0, high, xtol=1e-9 * high))

@@ -11,8 +11,7 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.stats import multivariate_normal, norm
+import scipy
 
 from annotation.design.balance import ranked
 from annotation.design.draw import Design, DrawnItem, draw
@@ -132,8 +131,10 @@ def pairs_test(setting: Setting, latent: tuple[float, float], ties: float, win_r
     context = np.array([int(one.item.context[1:]) for one in judged])
     annotator = np.array([one.annotator for one in judged])
     first, second = (np.array([int(one.item.cell[k][1:]) for one in judged]) for k in (0, 1))
-    width = float(norm.ppf(0.5 + ties / 2))
-    ahead = brentq(lambda m: (norm.sf(width - m) + norm.sf(-width - m)) / 2 - win_rate, -5, 5)
+    width = float(scipy.stats.norm.ppf(0.5 + ties / 2))
+    ahead = scipy.optimize.brentq(
+        lambda m: (scipy.stats.norm.sf(width - m) + scipy.stats.norm.sf(-width - m)) / 2 - win_rate, -5, 5
+    )
 
     def campaign(rng: np.random.Generator) -> bool:
         c = rng.normal(0, (latent[0] / 2) ** 0.5, (setting.contexts, setting.systems))
@@ -154,7 +155,7 @@ def _differ(reading: Reading) -> bool:
 def cuts(ties: float, win_rate: float) -> tuple[float, float]:
     """The thresholds of a standard normal preference: below the first a loss, above the second a win."""
     loss = 1 - win_rate - ties / 2
-    return float(norm.ppf(loss)), float(norm.ppf(loss + ties))
+    return float(scipy.stats.norm.ppf(loss)), float(scipy.stats.norm.ppf(loss + ties))
 
 
 def correlation_of_outcomes(latent: float, ties: float, win_rate: float = 0.5) -> float:
@@ -162,12 +163,12 @@ def correlation_of_outcomes(latent: float, ties: float, win_rate: float = 0.5) -
     low, high = cuts(ties, win_rate)
 
     def joint(x: float, y: float) -> float:
-        return float(multivariate_normal.cdf([x, y], cov=[[1, latent], [latent, 1]]))
+        return float(scipy.stats.multivariate_normal.cdf([x, y], cov=[[1, latent], [latent, 1]]))
 
     # E[xy] = P(x > h, y > h) + P(x < l, y < l) - 2 P(x < l, y > h)
-    both_win = 1 - 2 * norm.cdf(high) + joint(high, high)
-    product = both_win + joint(low, low) - 2 * (norm.cdf(low) - joint(low, high))
-    mean = norm.sf(high) - norm.cdf(low)
+    both_win = 1 - 2 * scipy.stats.norm.cdf(high) + joint(high, high)
+    product = both_win + joint(low, low) - 2 * (scipy.stats.norm.cdf(low) - joint(low, high))
+    mean = scipy.stats.norm.sf(high) - scipy.stats.norm.cdf(low)
     return float((product - mean**2) / (1 - ties - mean**2))
 
 

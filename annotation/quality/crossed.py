@@ -14,8 +14,8 @@ people's board asks for, a figure speaks of these annotators only, and contexts 
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from leaderboard.rating.people_board import LEAST_ANNOTATORS
 
@@ -32,7 +32,7 @@ class Crossed:
     @property
     def reach(self) -> float:
         """Half the width of the 95% interval: Student's t times the standard error."""
-        return float(stats.t.ppf(0.975, self.df) * np.sqrt(self.variance))
+        return float(scipy.stats.t.ppf(0.975, self.df) * np.sqrt(self.variance))
 
     def around(self, value: float) -> tuple[float, float]:
         """The 95% interval of a mean, a share, or a difference of such."""

@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.stats import spearmanr
 
 from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.kappa import fleiss_kappa
@@ -121,7 +121,7 @@ MEASURES: dict[str, Measure] = {
 
 
 def _spearman(a: np.ndarray, b: np.ndarray) -> float:
-    return float(spearmanr(a, b).statistic) if np.ptp(a) > 0 and np.ptp(b) > 0 else np.nan
+    return float(scipy.stats.spearmanr(a, b).statistic) if np.ptp(a) > 0 and np.ptp(b) > 0 else np.nan
 
 
 def _estimate(draws: np.ndarray) -> ProtocolEstimate:

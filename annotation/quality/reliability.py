@@ -20,9 +20,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse, special
-from scipy.sparse.csgraph import connected_components
 
 from annotation.quality.errors import UndefinedAgreement
 
@@ -59,7 +58,7 @@ class _Design:
     """Answers as a linear model: rows (answers, columns), of which the first `systems` are theirs; y (answers,); people,
     contexts (answers,), numbered from 0. context: (answers, contexts) where each context has a difficulty, None where not."""
 
-    rows: sparse.csr_array
+    rows: scipy.sparse.csr_array
     y: Floats
     systems: int
     people: NDArray[np.int64]
@@ -80,7 +79,7 @@ def reliability_of_scores(
 def _of_scores(annotator: ArrayLike, context: ArrayLike, system: ArrayLike, value: ArrayLike) -> _Design:
     people, contexts, systems = (_numbered(x) for x in (annotator, context, system))
     k = int(systems.max(initial=-1)) + 1
-    rows = sparse.hstack([_one_hot(systems, k), _one_hot(people, int(people.max(initial=-1)) + 1)], format="csr")
+    rows = scipy.sparse.hstack([_one_hot(systems, k), _one_hot(people, int(people.max(initial=-1)) + 1)], format="csr")
     return _Design(rows, np.asarray(value, dtype=float), k, people, contexts, True)
 
 
@@ -128,8 +127,8 @@ def _numbered(x: ArrayLike) -> NDArray[np.int64]:
     return np.unique(np.asarray(x), return_inverse=True)[1].astype(np.int64).ravel()
 
 
-def _one_hot(codes: NDArray[np.int64], n: int) -> sparse.csr_array:
-    return sparse.csr_array((np.ones(len(codes)), (np.arange(len(codes)), codes)), shape=(len(codes), n))
+def _one_hot(codes: NDArray[np.int64], n: int) -> scipy.sparse.csr_array:
+    return scipy.sparse.csr_array((np.ones(len(codes)), (np.arange(len(codes)), codes)), shape=(len(codes), n))
 
 
 def _reliability(design: _Design, seed: int) -> Reliability:
@@ -152,12 +151,12 @@ def _reliability(design: _Design, seed: int) -> Reliability:
         raise UndefinedAgreement("the systems' means do not vary")
     f = between / max(error, SMALLEST * between)
     unanimous = 2.0 ** (1 - len(design.y)) if error <= SMALLEST * between else 0.0  # all on one side by luck: a sign test
-    low, high = (1 - special.fdtri(df1, df2, q) / f for q in (0.975, 0.025))
+    low, high = (1 - scipy.special.fdtri(df1, df2, q) / f for q in (0.975, 0.025))
     return Reliability(
         coefficient=max(0.0, 1 - 1 / f),
         low=max(0.0, float(low)),
         high=max(0.0, float(high)),
-        p=max(float(special.fdtrc(df1, df2, f)), unanimous),
+        p=max(float(scipy.special.fdtrc(df1, df2, f)), unanimous),
         split_half=_split_half(design, people, seed) if fit.differences > 1 else None,
         systems=design.systems,
         people=people,
@@ -175,7 +174,7 @@ class _Fit:
     means: Floats
     inverse: Floats
     residual: Floats
-    mean_rows: sparse.csr_array | None
+    mean_rows: scipy.sparse.csr_array | None
     differences: int
     parameters: int
 
@@ -189,7 +188,7 @@ def _fitted(design: _Design) -> _Fit:
         contexts, number = np.unique(design.contexts, return_inverse=True)
         member = _one_hot(number, len(contexts)).T.tocsr()  # (contexts, answers)
         total = member @ rows
-        mean_rows = (sparse.diags_array(1 / member.sum(axis=1)) @ total).tocsr()
+        mean_rows = (scipy.sparse.diags_array(1 / member.sum(axis=1)) @ total).tocsr()
         normal, right = normal - (total.T @ mean_rows).toarray(), right - mean_rows.T @ (member @ y)
     values, vectors = np.linalg.eigh(normal)
     known = values > SMALLEST_VALUE * max(values[-1], 1.0)
@@ -199,7 +198,9 @@ def _fitted(design: _Design) -> _Fit:
     if mean_rows is not None:
         residual -= (np.bincount(number, residual) / np.bincount(number))[number]
     means, inverse = solution[:k], inverse[:k]
-    groups = np.unique(connected_components(np.abs(normal) > SMALLEST_VALUE, directed=False)[1][:k], return_inverse=True)[1]
+    groups = np.unique(
+        scipy.sparse.csgraph.connected_components(np.abs(normal) > SMALLEST_VALUE, directed=False)[1][:k], return_inverse=True
+    )[1]
     for group in range(int(groups.max()) + 1):
         means[groups == group] -= means[groups == group].mean()
         inverse[groups == group] -= inverse[groups == group].mean(axis=0)
@@ -217,10 +218,10 @@ def _variance(design: _Design, fit: _Fit, cluster: NDArray[np.int64]) -> Floats:
     return variance
 
 
-def _moved(design: _Design, fit: _Fit, cluster: NDArray[np.int64]) -> sparse.csr_array:
+def _moved(design: _Design, fit: _Fit, cluster: NDArray[np.int64]) -> scipy.sparse.csr_array:
     """What each cluster of answers adds to the normal equations' right side, beyond the fit: (clusters, columns)."""
     number = _numbered(cluster)
-    member = (_one_hot(number, int(number.max()) + 1).T @ sparse.diags_array(fit.residual)).tocsr()  # (clusters, answers)
+    member = (_one_hot(number, int(number.max()) + 1).T @ scipy.sparse.diags_array(fit.residual)).tocsr()  # (clusters, answers)
     moves = member @ design.rows
     if fit.mean_rows is not None:
         moves = moves - (member @ _one_hot(_numbered(design.contexts), fit.mean_rows.shape[0])) @ fit.mean_rows

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import expit, log_expit
+import scipy
 
 from evaluator.judges.degenerate_outputs import lowered
 from evaluator.judges.protocol import OfOutcomes, Preferences
@@ -40,8 +39,8 @@ class Head:
 
     def probabilities(self, d: np.ndarray) -> np.ndarray:
         """P(A better), P(tie), P(B better) by Rao & Kupper (1967): differences of utilities (p,) in logits -> (p, 3)"""
-        p_tie = expit(self.theta - d) * expit(self.theta + d) * -np.expm1(-2 * self.theta)  # (p,)
-        return np.stack([expit(d - self.theta), p_tie, expit(-d - self.theta)], axis=-1)  # (p, 3)
+        p_tie = scipy.special.expit(self.theta - d) * scipy.special.expit(self.theta + d) * -np.expm1(-2 * self.theta)  # (p,)
+        return np.stack([scipy.special.expit(d - self.theta), p_tie, scipy.special.expit(-d - self.theta)], axis=-1)  # (p, 3)
 
     def preferences(self, u_a: np.ndarray, u_b: np.ndarray) -> Preferences:
         """Of utilities u_a (n,), u_b (n,) in logits, with as many ties chosen as people gave on the held-out pairs."""
@@ -51,7 +50,7 @@ class Head:
 
     def expected(self, u: np.ndarray) -> np.ndarray:
         """Utilities (n,) in logits -> mean scores (n,) to be expected, from 0 to 1"""
-        return np.asarray(expit(self.slope * u + self.intercept))
+        return np.asarray(scipy.special.expit(self.slope * u + self.intercept))
 
 
 def decide(d: np.ndarray, tie_threshold: float) -> np.ndarray:
@@ -80,7 +79,7 @@ def fit_head(d: np.ndarray, targets: np.ndarray, weights: np.ndarray, ties: bool
 
     loss = lambda x: cross_entropy(np.exp(x[0]) * d, targets, weights, theta(x))
     bounds = [np.log([1e-2, 1e2]), np.log([1e-3, 1e1] if ties else [0.5, 0.5])]  # all ties or none have no finite optimum
-    best = minimize(loss, x0=[0.0, np.log(0.5)], bounds=bounds, method="L-BFGS-B").x
+    best = scipy.optimize.minimize(loss, x0=[0.0, np.log(0.5)], bounds=bounds, method="L-BFGS-B").x
     scale, share = float(np.exp(best[0])), float(np.average(targets[:, 1], weights=weights)) if ties else 0.0
     return Head(scale, theta(best), tie_threshold(scale * d, share))
 
@@ -93,13 +92,15 @@ def fit_level(u: np.ndarray, scores: np.ndarray) -> tuple[float, float]:
         return 1.0, -float(np.nanmedian(u))
     u, scores = u[known], scores[known]  # (k,)
     loss = lambda line: score_loss(np.exp(line[0]) * u + line[1], scores)
-    log_slope, intercept = minimize(loss, x0=[0.0, 0.0], bounds=[np.log([1e-3, 1e2]), (-50, 50)], method="L-BFGS-B").x
+    log_slope, intercept = scipy.optimize.minimize(
+        loss, x0=[0.0, 0.0], bounds=[np.log([1e-3, 1e2]), (-50, 50)], method="L-BFGS-B"
+    ).x
     return float(np.exp(log_slope)), float(intercept)
 
 
 def score_loss(logits: np.ndarray, scores: np.ndarray) -> float:
     """Mean cross-entropy of mean scores (k,) from 0 to 1 with those that logits (k,) say."""
-    return float(-(scores * log_expit(logits) + (1 - scores) * log_expit(-logits)).mean())
+    return float(-(scores * scipy.special.log_expit(logits) + (1 - scores) * scipy.special.log_expit(-logits)).mean())
 
 
 def cross_entropy(d: np.ndarray, targets: np.ndarray, weights: np.ndarray, theta: float) -> float:
@@ -107,9 +108,9 @@ def cross_entropy(d: np.ndarray, targets: np.ndarray, weights: np.ndarray, theta
     Terry (1952), where a tie counts half for each side."""
     if theta == 0:
         won = targets[:, 0] + targets[:, 1] / 2  # (p,)
-        return float(-np.average(won * log_expit(d) + (1 - won) * log_expit(-d), weights=weights))
-    tie = log_expit(theta - d) + log_expit(theta + d) + np.log(-np.expm1(-2 * theta))  # (p,)
-    log_p = np.stack([log_expit(d - theta), tie, log_expit(-d - theta)], axis=-1)  # (p, 3)
+        return float(-np.average(won * scipy.special.log_expit(d) + (1 - won) * scipy.special.log_expit(-d), weights=weights))
+    tie = scipy.special.log_expit(theta - d) + scipy.special.log_expit(theta + d) + np.log(-np.expm1(-2 * theta))  # (p,)
+    log_p = np.stack([scipy.special.log_expit(d - theta), tie, scipy.special.log_expit(-d - theta)], axis=-1)  # (p, 3)
     return float(-np.average((targets * log_p).sum(-1), weights=weights))
 
 
@@ -141,5 +142,5 @@ def worth_beside(
         return float(worth**2 / 2 / len(d) + of_pairs + (score_loss(level, scores) if len(raw) else 0.0))
 
     bounds = [(1e-3, 1e2), (0.0, most * size), np.log([1e-3, 1e2]), (-50, 50)]
-    scale, worth, _, _ = minimize(cost, x0=[1.0, 0.0, 0.0, 0.0], bounds=bounds, method="L-BFGS-B").x
+    scale, worth, _, _ = scipy.optimize.minimize(cost, x0=[1.0, 0.0, 0.0, 0.0], bounds=bounds, method="L-BFGS-B").x
     return float(scale), float(worth) / size

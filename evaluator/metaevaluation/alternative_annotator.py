@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 # What a judge's lower price is worth, as a share of instances on which it may fit the others worse (section 4.2): an
 # expert's annotations are dear, a crowd worker's cheap.
@@ -123,7 +123,7 @@ def in_peoples_scores(utilities: Numbers, people: Numbers) -> Numbers:
     given = np.sort(people[known][np.isfinite(people[known])])
     scores = np.full(len(utilities), np.nan)
     if len(given):
-        place = (stats.rankdata(utilities[known]) - 0.5) / known.sum()  # from 0 to 1
+        place = (scipy.stats.rankdata(utilities[known]) - 0.5) / known.sum()  # from 0 to 1
         scores[known] = given[np.minimum((place * len(given)).astype(int), len(given) - 1)]
     return scores
 
@@ -133,4 +133,4 @@ def _p(difference: Numbers, epsilon: float) -> float:
     mean, error = float(difference.mean()), float(difference.std(ddof=1)) / np.sqrt(len(difference))
     if error == 0:
         return 0.0 if mean < epsilon else 1.0
-    return float(stats.t.cdf((mean - epsilon) / error, len(difference) - 1))
+    return float(scipy.stats.t.cdf((mean - epsilon) / error, len(difference) - 1))

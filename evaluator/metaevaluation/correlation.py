@@ -1,8 +1,8 @@
 """Does a metric order things as people do? Correlations with people, and how sure they are."""
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 MOST_PAIRED = 300  # numbers; sorting is quicker than all pairs of more
 
@@ -18,13 +18,13 @@ def pearson(a: ArrayLike, b: ArrayLike) -> float:
 
 def spearman(a: ArrayLike, b: ArrayLike) -> float:
     """Correlation of the ranks of two lists of numbers (n,); equal numbers share their mean rank (Spearman 1904)."""
-    return _pearson(*(stats.rankdata(values) for values in _checked(a, b)))
+    return _pearson(*(scipy.stats.rankdata(values) for values in _checked(a, b)))
 
 
 def kendall(a: ArrayLike, b: ArrayLike) -> float:
     """Concordant less discordant pairs of two lists of numbers (n,), by tau-b, which takes equal numbers into account
     (Kendall 1945)."""
-    return float(stats.kendalltau(*_checked(a, b)).statistic)
+    return float(scipy.stats.kendalltau(*_checked(a, b)).statistic)
 
 
 def of_rows(measure: str, a: ArrayLike, b: ArrayLike) -> np.ndarray:
@@ -36,7 +36,7 @@ def of_rows(measure: str, a: ArrayLike, b: ArrayLike) -> np.ndarray:
         of_pairs = [[np.sign(row[first] - row[second]) for row in pair] for pair in zip(a, b)]
         parts = np.array([(x @ y, x @ x, y @ y) for x, y in of_pairs])  # (rows, 3)
     else:
-        x, y = (_centred(stats.rankdata(values, axis=1) if measure == "spearman" else values) for values in (a, b))
+        x, y = (_centred(scipy.stats.rankdata(values, axis=1) if measure == "spearman" else values) for values in (a, b))
         parts = np.stack([(x * y).sum(axis=1), (x * x).sum(axis=1), (y * y).sum(axis=1)], axis=1)
     varying = (np.ptp(a, axis=1) > 0) & (np.ptp(b, axis=1) > 0)
     found = np.full(len(a), np.nan)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from annotation.quality.crossed import PEOPLE, of_whom
 from evaluator.judges.protocol import meetings
@@ -190,8 +190,8 @@ def _centred(values: Numbers, groups: Whole, m: int) -> Numbers:
 
 def _ranks(values: Numbers, groups: Whole) -> Numbers:
     """(n,) ranks within each group, equal values sharing their mean rank; less a number that is the group's own."""
-    dense = stats.rankdata(values, method="dense")
-    ranks: Numbers = stats.rankdata(groups * (dense.max(initial=0) + 1) + dense)
+    dense = scipy.stats.rankdata(values, method="dense")
+    ranks: Numbers = scipy.stats.rankdata(groups * (dense.max(initial=0) + 1) + dense)
     return ranks
 
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from annotation.quality.crossed import Crossed, combined
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, of_counts
@@ -88,7 +88,7 @@ def _defined(statistic: Callable[[Kept], float], kept: Kept) -> float:
 def means_of(kept: Kept, output: NDArray[np.int64], value: Numbers, n: int) -> Numbers:
     """(rows, n) the mean of each output's values that are kept, bool (rows, answers); NaN where there is none. output, value:
     (answers,)"""
-    to_output = sparse.csr_array((np.ones(len(output)), (output, np.arange(len(output)))), shape=(n, len(output)))
+    to_output = scipy.sparse.csr_array((np.ones(len(output)), (output, np.arange(len(output)))), shape=(n, len(output)))
     total, count = ((to_output @ part.T).T for part in (kept * value, kept.astype(float)))
     means: Numbers = np.divide(total, count, out=np.full(total.shape, np.nan), where=count > 0)
     return means

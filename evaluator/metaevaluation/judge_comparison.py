@@ -15,9 +15,8 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
-from scipy.optimize import nnls
 
 from annotation.quality.people.suspicion import holm
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson
@@ -55,7 +54,7 @@ def williams(r_first: float, r_second: float, r_between: float, n: int) -> tuple
     if spread <= 1e-12:
         raise UndefinedCorrelation("The two judges order everything alike, so there is nothing to test.")
     t = (r_first - r_second) * np.sqrt((n - 1) * (1 + r_between) / spread)
-    return float(t), float(2 * stats.t.sf(abs(t), n - 3))
+    return float(t), float(2 * scipy.stats.t.sf(abs(t), n - 3))
 
 
 def permutation(
@@ -66,7 +65,7 @@ def permutation(
     UndefinedCorrelation where one of them is constant."""
     found = abs(pearson(first, people) - pearson(second, people))
     _, where = np.unique(contexts, return_inverse=True)
-    sums = [_sums(stats.zscore(values), people, where) for values in (first, second)]  # (contexts, 3) each
+    sums = [_sums(scipy.stats.zscore(values), people, where) for values in (first, second)]  # (contexts, 3) each
     swapped = _swaps(draws or PERMUTATIONS, int(where.max()) + 1, seed)  # (draws, contexts)
     moved = _times(swapped, sums[1] - sums[0])  # (draws, 3)
     one, other = sums[0].sum(0) + moved, sums[1].sum(0) - moved
@@ -203,7 +202,9 @@ def _weights(x: Numbers, y: Numbers, cells: NDArray[np.int64], units: NDArray[np
     scaled = _within(x, cells) / spread
     m = len(np.unique(units))
     prior = np.sqrt(len(y) * PLUS_FOUR / m) * np.eye(x.shape[1])
-    found = nnls(np.concatenate([scaled, prior]), np.concatenate([_within(y[:, None], cells)[:, 0], np.zeros(x.shape[1])]))[0]
+    found = scipy.optimize.nnls(
+        np.concatenate([scaled, prior]), np.concatenate([_within(y[:, None], cells)[:, 0], np.zeros(x.shape[1])])
+    )[0]
     weights: Numbers = found / spread
     return weights
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from evaluator.metaevaluation.agreement import calibration_error
 from evaluator.metaevaluation.alternative_annotator import in_peoples_scores
@@ -141,7 +141,7 @@ def worth(
     if m < 3 or (left[1:] < 1e-12).any() or abs(r) > 1 - 1e-9:
         return JudgeWorth(n, judgments, r, more(r), None, None)
     z = np.arctanh(np.clip(left[0] / np.sqrt(left[1] * left[2]), -1 + 1e-9, 1 - 1e-9))
-    reach = float(stats.t.ppf(0.975, m - 1) * np.sqrt((m - 1) / m * ((z - z.mean()) ** 2).sum()))  # the jackknife
+    reach = float(scipy.stats.t.ppf(0.975, m - 1) * np.sqrt((m - 1) / m * ((z - z.mean()) ** 2).sum()))  # the jackknife
     low, high = (float(np.tanh(np.arctanh(r) + side * reach)) for side in (-1, 1))
     return JudgeWorth(n, judgments, r, more(r), more(low), more(high))
 

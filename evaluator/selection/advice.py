@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from core.errors import Refused
 from evaluator.selection.best_checkpoint import Best, all_strengths, best
@@ -93,7 +93,7 @@ def _interval(look: Look) -> tuple[float, float, float]:
 
 def _points(curve: Curve, recent: Floats, found: Strengths) -> list[Point]:
     units = int(curve.units.max()) + 1
-    factor = float(stats.t.ppf((1 + CONFIDENCE) / 2, units - 1)) if units > 1 else np.nan
+    factor = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, units - 1)) if units > 1 else np.nan
     strength = found.values[0] - found.values[0, 0]
     influences = found.influences(np.eye(len(curve)))[0]
     reach = factor * np.sqrt(variances(influences - influences[:1], curve.units))

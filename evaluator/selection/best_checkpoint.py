@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dtrtrs
-from scipy.special import stdtrit
 
 from evaluator.selection.curve import Curve, Floats
 from evaluator.selection.rules import Rules
@@ -83,7 +82,7 @@ def _surely_worse(values: Floats, each: Floats) -> NDArray[np.bool_]:
         return np.zeros(m, dtype=bool)
     top = int(values.argmax())
     error = np.sqrt(((each - each[top]) ** 2).sum(1) * u / (u - 1) + SMALLEST)  # (m,)
-    worse: NDArray[np.bool_] = values[top] - values > stdtrit(u - 1, 1 - SURELY_WORSE / m) * error
+    worse: NDArray[np.bool_] = values[top] - values > scipy.special.stdtrit(u - 1, 1 - SURELY_WORSE / m) * error
     return worse
 
 
@@ -164,6 +163,6 @@ def _part(rng: np.random.Generator, prior: Floats, noise: Floats, values: Floats
 
 def _solved(root: NDArray[np.floating[Any]], b: Floats) -> Floats:
     """x of root x = b, for a lower triangular root: LAPACK itself, since a curve asks a hundred times"""
-    x, _ = dtrtrs(root, b, lower=1)
+    x, _ = scipy.linalg.lapack.dtrtrs(root, b, lower=1)
     solved: Floats = x
     return solved

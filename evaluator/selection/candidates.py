@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
+import scipy
 
 from core.errors import Refused
 from evaluator.selection.best_checkpoint import CONFIDENCE, chances_of, drawn_exchangeable, kept
@@ -51,7 +51,7 @@ def choice(names: Sequence[str], curve: Curve, seed: int = 0) -> Choice:
     draws = drawn_exchangeable(found.values[0], each, seed)  # (d, r)
     chances = chances_of(draws)
     ranks = 1 + (draws[:, None, :] > draws[:, :, None]).sum(2)  # (d, r)
-    against = expit(draws[:, :, None] - draws[:, None, :])  # (d, r, r)
+    against = scipy.special.expit(draws[:, :, None] - draws[:, None, :])  # (d, r, r)
     rates = (against.sum(2) - 0.5) / (len(names) - 1)
     ends = [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
     low, high = np.quantile(rates, ends, axis=0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, logit
+import scipy
 
 from core.errors import Refused
 
@@ -41,7 +41,7 @@ class Rules:
     @property
     def worthwhile_slope(self) -> float:
         """The worthwhile gain as a slope: log-odds of winning, per `per` steps."""
-        return float(logit(0.5 + self.worthwhile / 100))
+        return float(scipy.special.logit(0.5 + self.worthwhile / 100))
 
     @property
     def span(self) -> str:
@@ -55,7 +55,7 @@ def amount(shown: str, noun: str, more: str = "s") -> str:
 
 def points(slope: float) -> float:
     """A slope in log-odds per `per` steps as points of win rate above 50% against the checkpoint so many steps earlier."""
-    return float(100 * (expit(slope) - 0.5))
+    return float(100 * (scipy.special.expit(slope) - 0.5))
 
 
 def asked_of(m: int, rules: Rules, best: int | None = None) -> list[int]:

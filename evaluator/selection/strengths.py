@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse.csgraph import connected_components
-from scipy.special import logit
 
 from evaluator.selection.curve import Curve, Floats, Whole
 
@@ -79,7 +78,7 @@ def strengths(met: Meetings) -> Strengths:
     information = weight.sum(2)[:, :, None] * np.eye(w) - weight
     level = _level(met.counts)  # which the information knows nothing of
     solved = np.linalg.inv(information + level) - level  # the pseudo-inverse
-    return Strengths((solved @ (weight * logit(p)).sum(2)[:, :, None])[:, :, 0], solved, met.surplus)
+    return Strengths((solved @ (weight * scipy.special.logit(p)).sum(2)[:, :, None])[:, :, 0], solved, met.surplus)
 
 
 def _level(counts: Floats) -> Floats:
@@ -87,7 +86,7 @@ def _level(counts: Floats) -> Floats:
     w = counts.shape[1]
     if np.all(np.count_nonzero(counts, axis=2).max(1) == w - 1):  # one met all others
         return np.full((1, w, w), 1 / w)
-    parts = np.stack([connected_components(met > 0, directed=False)[1] for met in counts])  # (b, w)
+    parts = np.stack([scipy.sparse.csgraph.connected_components(met > 0, directed=False)[1] for met in counts])  # (b, w)
     together = (parts[:, :, None] == parts[:, None, :]).astype(float)
     level: Floats = together / together.sum(2, keepdims=True)
     return level

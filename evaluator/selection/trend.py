@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
 Floats = NDArray[np.float64]
 
@@ -52,7 +52,7 @@ class Slope:
 
     def above(self, value: float) -> Floats:
         """(b,) the probability that the slope is at least so large"""
-        chance: Floats = (self.weights * ndtr((self.means - value) / self.deviations)).sum(-1)
+        chance: Floats = (self.weights * scipy.special.ndtr((self.means - value) / self.deviations)).sum(-1)
         return chance
 
     def quantile(self, probability: float) -> float:

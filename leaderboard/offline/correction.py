@@ -27,8 +27,8 @@ from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse, stats
 
 from annotation.quality.crossed import PEOPLE, combined, of_whom
 
@@ -143,7 +143,7 @@ class Correction:
     def _interval(self, v: Floats, value: float, of: tuple[float, float, float], more: float) -> Interval:
         variance, df = self._variance(v, of, more)
         se = float(np.sqrt(variance))
-        reach = float(stats.t.ppf(0.975, df)) * se
+        reach = float(scipy.stats.t.ppf(0.975, df)) * se
         return Interval(value, value - reach, value + reach, se, df)
 
     def _variance(self, v: Floats, of: tuple[float, float, float], more: float) -> tuple[float, float]:
@@ -163,7 +163,7 @@ class Correction:
         found = combined(max(by_context, 0.0), max(by_annotator, 0.0), max(by_both, 0.0), contexts, annotators)
         return found.variance + added, found.df
 
-    def _weight(self, people: sparse.csr_array, same: sparse.csr_array, every: sparse.csr_array) -> float:
+    def _weight(self, people: scipy.sparse.csr_array, same: scipy.sparse.csr_array, every: scipy.sparse.csr_array) -> float:
         """From 0 to the slope of people's answers on the judge's: the best weight where the judge answered all else."""
         luck = same - every
         varies, of_same = float(luck.multiply(luck).sum()), float(same.multiply(same).sum())
@@ -197,20 +197,20 @@ def _inflation(clusters: Whole) -> Floats:
     return np.maximum(inflation, 1.0)
 
 
-def _scaled(sums: sparse.csr_array, columns: Floats) -> sparse.csr_array:
+def _scaled(sums: scipy.sparse.csr_array, columns: Floats) -> scipy.sparse.csr_array:
     """Each column (k,) times its factor"""
-    return sums @ sparse.diags_array(columns).tocsr()
+    return sums @ scipy.sparse.diags_array(columns).tocsr()
 
 
-def _sums(values: Floats, cluster: Whole, of: Whole, clusters: int, k: int) -> sparse.csr_array:
+def _sums(values: Floats, cluster: Whole, of: Whole, clusters: int, k: int) -> scipy.sparse.csr_array:
     """(clusters, k)"""
-    return sparse.csr_array((values, (cluster, of)), shape=(clusters, k))
+    return scipy.sparse.csr_array((values, (cluster, of)), shape=(clusters, k))
 
 
 Gram = dict[tuple[int, int], Floats]
 
 
-def _gram(people: sparse.csr_array, same: sparse.csr_array, every: sparse.csr_array | None) -> Gram:
+def _gram(people: scipy.sparse.csr_array, same: scipy.sparse.csr_array, every: scipy.sparse.csr_array | None) -> Gram:
     """Products (k, k) of the sums of people's labels (0), of the judge's answers to the same (1), of all its answers (2)."""
     sums = [people, same] if every is None else [people, same, every]
     return {(i, j): (x.T @ y).toarray() for i, x in enumerate(sums) for j, y in enumerate(sums)}

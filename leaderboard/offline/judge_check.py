@@ -14,8 +14,8 @@ from functools import cached_property
 from itertools import combinations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import csgraph
 
 from core.errors import Refused, quoted
 from evaluator.judges.texts import Text
@@ -408,7 +408,7 @@ def _strengths(world: _World, means: _Means, found: Correction) -> tuple[Floats,
     for row, (_, (a, b)) in enumerate(edges):
         incidence[row, a], incidence[row, b] = 1.0, -1.0
         adjacent[a, b] = 1.0
-    component = np.asarray(csgraph.connected_components(adjacent, directed=False)[1], dtype=np.int64)
+    component = np.asarray(scipy.sparse.csgraph.connected_components(adjacent, directed=False)[1], dtype=np.int64)
     strengths = np.zeros((s, means.k))
     size = np.bincount(component)[component]
     opponents = (size / np.maximum(size - 1, 1))[:, None]

@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csgraph
 
 from leaderboard.rating.glicko2 import SCALE, START_RATING
 from leaderboard.rating.glicko2_static import NotSettled
@@ -122,7 +122,7 @@ def _check_comparable(met: np.ndarray, score: np.ndarray) -> None:
 
 
 def _groups(edges: np.ndarray, connection: str) -> list[np.ndarray]:
-    n, label = csgraph.connected_components(edges, connection=connection)
+    n, label = scipy.sparse.csgraph.connected_components(edges, connection=connection)
     return [np.flatnonzero(label == k) for k in range(n)]
 
 

@@ -5,9 +5,8 @@ range (Hochberg & Tamhane 1987, Multiple Comparison Procedures, chapter 3)."""
 from functools import cache
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
-from scipy.optimize import brentq
 
 Floats = NDArray[np.float64]
 
@@ -67,9 +66,7 @@ def critical(n: int, df: float, confidence: float = CONFIDENCE) -> float:
     at one degree and .1% from three on."""
     df = min(max(df, 1.0), MOST_FREEDOM) if np.isfinite(df) else MOST_FREEDOM
     if n == 2:
-        from scipy import stats  # here, since it takes longest of all that a command loads
-
-        return float(stats.t.ppf((1 + confidence) / 2, df))
+        return float(scipy.stats.t.ppf((1 + confidence) / 2, df))
     k = int(np.floor(FREEDOM_STEPS * np.log10(df)))
     low, high = 10 ** (k / FREEDOM_STEPS), 10 ** ((k + 1) / FREEDOM_STEPS)
     share = (1 / df - 1 / high) / (1 / low - 1 / high)
@@ -88,18 +85,16 @@ def studentized_range(confidence: float, n: int, df: float) -> float:
     freedom, that is not exceeded with this confidence (Tukey 1953; Copenhaver & Holland 1988, J. Stat. Comput. Simul. 30).
     Equal to SciPy's to six digits, and quicker by ten to fifty times."""
     if df < STEEP_BELOW:
-        from scipy import stats
-
-        return float(stats.studentized_range.ppf(confidence, n, df))
-    low, high = (np.log(special.chdtri(df, share) / df) / 2 for share in (1 - BEYOND, BEYOND))
+        return float(scipy.stats.studentized_range.ppf(confidence, n, df))
+    low, high = (np.log(scipy.special.chdtri(df, share) / df) / 2 for share in (1 - BEYOND, BEYOND))
     log_s = (low + high) / 2 + (high - low) / 2 * _S
-    log_density = np.log(2) + df / 2 * np.log(df / 2) - special.gammaln(df / 2) + df * log_s - df * np.exp(2 * log_s) / 2
+    log_density = np.log(2) + df / 2 * np.log(df / 2) - scipy.special.gammaln(df / 2) + df * log_s - df * np.exp(2 * log_s) / 2
     weight, s = (high - low) / 2 * _S_WEIGHT * np.exp(log_density), np.exp(log_s)
-    return float(brentq(lambda q: weight @ _of_known_deviation(q * s, n) - confidence, 1e-3, 1e3, xtol=1e-10))
+    return float(scipy.optimize.brentq(lambda q: weight @ _of_known_deviation(q * s, n) - confidence, 1e-3, 1e3, xtol=1e-10))
 
 
 def _of_known_deviation(q: Floats, n: int) -> Floats:
     """(nodes,) the probability that the range of n standard normal values is at most q (nodes,)."""
-    between = special.ndtr(_AT) - special.ndtr(_AT - q)
+    between = scipy.special.ndtr(_AT) - scipy.special.ndtr(_AT - q)
     found: Floats = n * (_DENSITY * between ** (n - 1)).sum(axis=0)
     return found

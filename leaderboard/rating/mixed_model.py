@@ -18,10 +18,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.linalg import cho_solve, solve_triangular
-from scipy.optimize import minimize
 
 Floats = NDArray[np.float64]
 Operator = Callable[[Floats], Floats]
@@ -47,11 +45,13 @@ class Term:
     values: Floats | tuple[float, ...] = (1.0,)
     inside: NDArray[np.int64] | None = None
 
-    def matrix(self) -> sparse.csr_matrix:
+    def matrix(self) -> scipy.sparse.csr_matrix:
         """Z (answers, levels)."""
         n, k = self.columns.shape
         values = np.broadcast_to(np.asarray(self.values, dtype=float), (n, k))
-        return sparse.csr_matrix((values.ravel(), self.columns.ravel(), np.arange(0, n * k + 1, k)), shape=(n, self.levels))
+        return scipy.sparse.csr_matrix(
+            (values.ravel(), self.columns.ravel(), np.arange(0, n * k + 1, k)), shape=(n, self.levels)
+        )
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Fit:
 
 def fit(
     y: Floats,
-    x: Floats | sparse.csr_matrix,
+    x: Floats | scipy.sparse.csr_matrix,
     terms: Sequence[Term],
     weights: Floats | None = None,
     answer_variance: float | None = None,
@@ -127,7 +127,7 @@ class Problem:
     def __init__(
         self,
         y: Floats,
-        x: Floats | sparse.csr_matrix,
+        x: Floats | scipy.sparse.csr_matrix,
         terms: Sequence[Term],
         weights: Floats | None = None,
         basis: Floats | None = None,
@@ -137,7 +137,7 @@ class Problem:
         """y: (answers,); x: (answers, s), and x @ basis (answers, p) is of full rank (basis: (s, p), the identity where it is
         left out); weights: (answers,). ridge: precision of a normal prior of the effects around 0, which moves the estimates
         only. least: what s2 is taken to be at least, where it is estimated."""
-        x = sparse.csr_matrix(x)
+        x = scipy.sparse.csr_matrix(x)
         basis = np.eye(x.shape[1]) if basis is None else basis
         weights = np.ones(len(y)) if weights is None else weights
         self.terms = [*(t for t in terms if t.inside is not None), *(t for t in terms if t.inside is None)]
@@ -145,12 +145,14 @@ class Problem:
         self.n, self.p, self.ridge, self.least = len(y), basis.shape[1], ridge, max(least, 1e-12)
         self.inner, self.outer = [t.levels for t in inner], [t.levels for t in outer]
         self.d = sum(self.outer)
-        b = sparse.hstack([*(t.matrix() for t in outer), x, sparse.csr_matrix(y[:, None])], format="csr")  # (n, d + s + 1)
-        wb = sparse.csr_matrix(sparse.diags_array(weights) @ b)
-        project = sparse.block_diag([sparse.eye_array(self.d), basis, np.ones((1, 1))], format="csr")  # (d + s + 1, d + p + 1)
+        given = [*(t.matrix() for t in outer), x, scipy.sparse.csr_matrix(y[:, None])]
+        b = scipy.sparse.hstack(given, format="csr")  # (n, d + s + 1)
+        wb = scipy.sparse.csr_matrix(scipy.sparse.diags_array(weights) @ b)
+        kept = scipy.sparse.eye_array(self.d)
+        project = scipy.sparse.block_diag([kept, basis, np.ones((1, 1))], format="csr")  # (d + s + 1, d + p + 1)
         self.log_weights = float(np.log(weights).sum())
         self.blocks = _Blocks(inner, weights, wb, project)
-        self.gram = sparse.csr_matrix(project.T @ (b.T @ wb) @ project)  # (d + p + 1, d + p + 1)
+        self.gram = scipy.sparse.csr_matrix(project.T @ (b.T @ wb) @ project)  # (d + p + 1, d + p + 1)
         self.weights, self.b, self.project = weights, b, project
         self.direct = self.d <= MOST_DENSE
         self.known: dict[bytes, tuple[float, Floats]] = {}
@@ -182,7 +184,7 @@ class Problem:
             return value, slope * unit
 
         by_slope = self.blocks.dense
-        estimate = minimize(
+        estimate = scipy.optimize.minimize(
             steep if by_slope else lambda at: deviance(at * unit),
             free / unit,
             jac=by_slope,
@@ -201,7 +203,7 @@ class Problem:
         """(the deviance, s2)"""
         p = self.p
         chol = np.linalg.cholesky(small[:p, :p])
-        half = solve_triangular(chol, small[:p, p], lower=True)
+        half = scipy.linalg.solve_triangular(chol, small[:p, p], lower=True)
         rest = float(small[p, p] - half @ half)
         log_det += 2 * float(np.log(np.diag(chol)).sum()) - self.log_weights
         left = self.n - p
@@ -224,7 +226,11 @@ class Problem:
             """own: (levels,) the diagonal of Z' M Z; rows: (levels, d + p + 1) Z' M B"""
             rest = rows[:, d:] - rows[:, :d] @ solution
             of_systems = ((rest[:, :p] @ inverse) * rest[:, :p]).sum(1)
-            between = solve_triangular(factor, root[:, None] * rows[:, :d].T, lower=True) if d else np.zeros((1, len(rows)))
+            between = (
+                scipy.linalg.solve_triangular(factor, root[:, None] * rows[:, :d].T, lower=True)
+                if d
+                else np.zeros((1, len(rows)))
+            )
             return np.asarray(own - (between**2).sum(0) - of_systems - (rest @ explained) ** 2 / s2)
 
         found: Floats = np.zeros(0)
@@ -264,7 +270,8 @@ class Problem:
         if d == 0:
             return log_det, s, np.zeros((0, self.p + 1))
         root, factor = self._between(s, outer)
-        solution = root[:, None] * cho_solve((factor, True), root[:, None] * s[:d, d:], check_finite=False)  # (d, p + 1)
+        right = root[:, None] * s[:d, d:]
+        solution = root[:, None] * scipy.linalg.cho_solve((factor, True), right, check_finite=False)  # (d, p + 1)
         log_det += 2 * float(np.log(np.diag(factor)).sum())
         return log_det, s[d:, d:] - s[d:, :d] @ solution, solution
 
@@ -406,13 +413,13 @@ def _diagonal_blocks(matrix: Floats, ends: NDArray[np.int64]) -> list[Floats]:
 class _Blocks:
     """The terms inside contexts; everything about them is one small matrix for each context, padded to the largest."""
 
-    def __init__(self, inner: Sequence[Term], weights: Floats, wb: sparse.csr_matrix, project: sparse.csr_matrix):
+    def __init__(self, inner: Sequence[Term], weights: Floats, wb: scipy.sparse.csr_matrix, project: scipy.sparse.csr_matrix):
         self.sizes = [t.levels for t in inner]
         self.levels_in_all = sum(self.sizes)
         self.dense = True
         if not inner:
             return
-        z = sparse.hstack([t.matrix() for t in inner], format="csr")  # (n, q)
+        z = scipy.sparse.hstack([t.matrix() for t in inner], format="csr")  # (n, q)
         context = np.concatenate([t.inside for t in inner if t.inside is not None])  # (q,)
         self.term = np.repeat(np.arange(len(inner)), self.sizes)  # (q,)
         order = np.argsort(context, kind="stable")
@@ -422,10 +429,10 @@ class _Blocks:
         self.block[order] = np.repeat(np.arange(len(count)), count)
         self.place[order] = np.arange(len(order)) - np.repeat(start, count)
         self.shape = len(count), int(count.max())
-        t = (z.T @ sparse.diags_array(weights) @ z).tocoo()
+        t = (z.T @ scipy.sparse.diags_array(weights) @ z).tocoo()
         self.t = np.zeros((*self.shape, self.shape[1]))  # (c, m, m) Z' W Z
         self.t[self.block[t.row], self.place[t.row], self.place[t.col]] = t.data
-        h = sparse.csr_matrix((z.T @ wb) @ project)  # (q, d + p + 1) Z' W B
+        h = scipy.sparse.csr_matrix((z.T @ wb) @ project)  # (q, d + p + 1) Z' W B
         self.z = z
         self.h = h
         self.last: tuple[Floats, tuple[float, Floats]] | None = None
@@ -448,7 +455,7 @@ class _Blocks:
             self.last = ratios.copy(), (log_det, root[:, :, None] * np.linalg.inv(inner) * root[:, None, :])
         return self.last[1]
 
-    def _sparse_kernel(self, kernel: Floats) -> sparse.csr_matrix:
+    def _sparse_kernel(self, kernel: Floats) -> scipy.sparse.csr_matrix:
         rows, cols, values = [], [], []
         table = np.full(self.shape, -1, dtype=np.int64)
         table[self.block, self.place] = np.arange(self.levels_in_all)
@@ -459,7 +466,7 @@ class _Blocks:
                 cols.append(table[there, j])
                 values.append(kernel[there, i, j])
         place = np.concatenate(rows), np.concatenate(cols)
-        return sparse.csr_matrix((np.concatenate(values), place), shape=(self.levels_in_all,) * 2)
+        return scipy.sparse.csr_matrix((np.concatenate(values), place), shape=(self.levels_in_all,) * 2)
 
     def eliminate(self, ratios: Floats, gram: Floats) -> tuple[float, Floats]:
         """The log determinant, and B' M B: (d + p + 1, d + p + 1)"""
@@ -474,7 +481,7 @@ class _Blocks:
             explained = (self.h.T @ (self._sparse_kernel(kernel) @ self.h)).toarray()
         return log_det, gram - explained
 
-    def operator(self, ratios: Floats, gram: sparse.csr_matrix) -> tuple[Operator, Floats]:
+    def operator(self, ratios: Floats, gram: scipy.sparse.csr_matrix) -> tuple[Operator, Floats]:
         """(v (d + p + 1, k) -> B' M B v, the diagonal of B' M B)"""
         if not self.levels_in_all:
             return lambda v: gram @ v, gram.diagonal()

@@ -1,8 +1,8 @@
 """What order-free rating rules read: who met whom how often, and with what score. No order of games enters."""
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import sparse
 
 from leaderboard.rating.games import Games
 
@@ -25,7 +25,7 @@ def resampled_scores(n_systems: int, games: Games, draws: ArrayLike) -> tuple[np
     contexts = np.tile(games.context, 2)
 
     def total(values: np.ndarray) -> np.ndarray:
-        by_context = sparse.csr_array((values, (cells, contexts)), shape=(n_systems**2, weights.shape[1]))
+        by_context = scipy.sparse.csr_array((values, (cells, contexts)), shape=(n_systems**2, weights.shape[1]))
         by_pair: np.ndarray = by_context @ weights.T.astype(float)  # (systems^2, replicates)
         return by_pair.T.reshape(len(weights), n_systems, n_systems)
 

@@ -22,10 +22,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
-from scipy.sparse import csgraph
-from scipy.special import expit, ndtri
 
 from leaderboard.rating import mixed_model
 from leaderboard.rating.crossed import many_pairs, sandwich
@@ -82,7 +80,7 @@ class Answered:
     is for and against a system; left, impersonal: (n,), what the model does not expect, with and without what the annotator
     would have said anywhere; annotator, context: (n,), as they were given, or the context's group."""
 
-    systems: sparse.csr_matrix
+    systems: scipy.sparse.csr_matrix
     left: Floats
     impersonal: Floats
     annotator: Integers
@@ -148,7 +146,8 @@ class Reading:
         lowest = np.where(same & ~np.eye(n, dtype=bool), df, np.inf).min(axis=1)  # of a system against each other
         own = np.maximum(np.diag(covariance), np.diag(self.covariance("annotators")))
         reach = _reach(own, lowest)
-        reach[same.sum(axis=1) == 1] = ndtri((1 + CONFIDENCE) / 2) * START_RD  # alone: nothing but the start is known
+        alone = same.sum(axis=1) == 1  # nothing but the start is known
+        reach[alone] = scipy.special.ndtri((1 + CONFIDENCE) / 2) * START_RD
         return PeopleBoard(
             rating,
             rating - reach,
@@ -234,9 +233,7 @@ class Reading:
 
 def _reach(variance: Floats, df: Floats) -> Floats:
     """Half of a 95% interval"""
-    from scipy import stats  # here, since it takes longest of all that a command loads
-
-    return np.asarray(stats.t.ppf((1 + CONFIDENCE) / 2, df) * np.sqrt(variance))
+    return np.asarray(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, df) * np.sqrt(variance))
 
 
 def drawn_tastes(covariance: Floats, replicates: int, seed: int = 0) -> Floats:
@@ -293,7 +290,7 @@ def read_scores(
     if len(y) <= len(played):
         raise ValueError(f"{len(y)} scores of {len(played)} systems say nothing about how scores vary.")
     systems = np.eye(n_systems)[:, played]
-    x = sparse.csr_matrix((np.ones(len(y)), (np.arange(len(y)), column)), shape=(len(y), len(played)))
+    x = scipy.sparse.csr_matrix((np.ones(len(y)), (np.arange(len(y)), column)), shape=(len(y), len(played)))
     least = float(np.var(y)) / (len(y) + 1)  # as if one more answer differed from the others as any two answers do
     fit = _fitted(y, x, terms, annotator, least, _covering(like, terms))
     scale = SCALE * PROBIT_SLOPE / float(np.sqrt(2 * sum(fit.variances[name] for name in ("answer", "output", "taste"))))
@@ -359,10 +356,10 @@ def read_pairs(
     return Reading(fit, systems, SCALE, component, people, SCALE * moved, fit.variances, False, shown, answered=told)
 
 
-def _sides(first: Integers, second: Integers, n: int) -> sparse.csr_matrix:
+def _sides(first: Integers, second: Integers, n: int) -> scipy.sparse.csr_matrix:
     """(judgments, n): 1 and -1 where a system is first and second"""
     rows, signs = np.arange(len(first)), np.repeat([1.0, -1.0], len(first))
-    return sparse.csr_matrix((signs, (np.tile(rows, 2), np.concatenate([first, second]))), shape=(len(first), n))
+    return scipy.sparse.csr_matrix((signs, (np.tile(rows, 2), np.concatenate([first, second]))), shape=(len(first), n))
 
 
 def _many(
@@ -411,7 +408,7 @@ def _shown(
     least: float,
 ) -> Sandwich:
     """What the answers show of the estimate. x: (answers, p); least: what the variance of a single answer is at least"""
-    design = np.asarray(x.toarray() if sparse.issparse(x) else x)
+    design = np.asarray(x.toarray() if scipy.sparse.issparse(x) else x)
     model = fit.covariance()
     cells = numbered(annotator * (context.max() + 1) + context)
     fixed = sandwich.meat(context, fit.answers, _impersonal(fit, residual, terms))
@@ -431,7 +428,7 @@ def _impersonal(fit: Fit, unexpected: Floats, terms: Sequence[Term]) -> Floats:
 
 
 def _marginal(
-    y: Floats, x: sparse.csr_matrix, basis: Floats, terms: Sequence[Term], annotator: Integers, like: Fit | None = None
+    y: Floats, x: scipy.sparse.csr_matrix, basis: Floats, terms: Sequence[Term], annotator: Integers, like: Fit | None = None
 ) -> tuple[Fit, Floats]:
     """Effects in logits, and what is unexpected in each answer: linearised, weighed and fitted anew until they stay. A tie
     leaves less to chance than a win or a loss would: the variance that is left is that of the ties observed."""
@@ -451,7 +448,7 @@ def _marginal(
         b = of_part.effects if len(of_part.effects) == len(b) else b
     for turn in range(ROUNDS):
         expected = x @ (basis @ b)  # (n,) logits
-        p = expit(expected)
+        p = scipy.special.expit(expected)
         slope = np.maximum(p * (1 - p), 1e-6)
         total = max(1 - ties / (4 * slope.sum() + 1), 1e-3) / slope  # variance of an answer, whoever gives it
         weights = 1 / np.maximum(total - 2 * sum(known[term.name] for term in terms), LEAST_OWN * total)
@@ -473,7 +470,9 @@ def _marginal(
     return fit, z - x @ (basis @ b)
 
 
-def _fitted(y: Floats, x: sparse.csr_matrix, terms: Sequence[Term], annotator: Integers, least: float, like: Fit | None) -> Fit:
+def _fitted(
+    y: Floats, x: scipy.sparse.csr_matrix, terms: Sequence[Term], annotator: Integers, least: float, like: Fit | None
+) -> Fit:
     """The model, with variances from as many annotators, drawn at random, as one dense matrix takes. Where many answers tell
     them, they are looked for from what a few of the annotators tell."""
     if like is not None:
@@ -488,7 +487,7 @@ def _fitted(y: Floats, x: sparse.csr_matrix, terms: Sequence[Term], annotator: I
 
 
 def _fitted_part(
-    y: Floats, x: sparse.csr_matrix, terms: Sequence[Term], annotator: Integers, least: float, rows: NDArray[np.bool_]
+    y: Floats, x: scipy.sparse.csr_matrix, terms: Sequence[Term], annotator: Integers, least: float, rows: NDArray[np.bool_]
 ) -> Fit:
     """`_fitted` to these answers, and to the systems that they speak of."""
     seen = np.flatnonzero(np.abs(x[rows]).sum(axis=0))
@@ -612,8 +611,8 @@ def _of_model(variances: dict[str, float], n: int) -> dict[str, float]:
 
 def components_met(n: int, system: Integers, place: Integers) -> Integers:
     """Which systems met, where two meet at a common place, directly or through others: (s,) numbers of groups"""
-    edges = sparse.csr_matrix((np.ones(len(system)), (system, n + place)), shape=(n + place.max() + 1,) * 2)
-    _, label = csgraph.connected_components(edges, directed=False)
+    edges = scipy.sparse.csr_matrix((np.ones(len(system)), (system, n + place)), shape=(n + place.max() + 1,) * 2)
+    _, label = scipy.sparse.csgraph.connected_components(edges, directed=False)
     return numbered(label[:n])
 
 

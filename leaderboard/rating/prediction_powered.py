@@ -43,8 +43,8 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import sparse, stats
 
 from leaderboard.rating import glicko2_static
 from leaderboard.rating.decision import CONFIDENCE
@@ -212,7 +212,7 @@ def transport(
     people = np.diag(reading.covariance("people") - reading.covariance("annotators")) if reading.speaks_of_people() else 0.0
     contexts = len(np.unique(imitated.context))
     few = contexts / max(contexts - 1, 1)
-    reach = stats.t.ppf((1 + CONFIDENCE) / 2, max(contexts - 1, 1)) * np.sqrt(few * spread + np.maximum(people, 0.0))
+    reach = scipy.stats.t.ppf((1 + CONFIDENCE) / 2, max(contexts - 1, 1)) * np.sqrt(few * spread + np.maximum(people, 0.0))
     alone = np.bincount(reading.component)[reading.component] == 1
     verdicts: list[Transported] = []
     for off, within, by_itself in zip(np.abs(error), reach, alone):
@@ -236,7 +236,7 @@ def worth_by_chance(judgments: int, contexts: int) -> float:
     correlation r, n judgments are worth n / (1 - t^2 r^2) (the bound, above). One weight serves all systems, so chance
     reaches that less often."""
     kept = 1 - float(_least_spread(contexts)) ** 2  # t^2
-    return judgments / (1 - kept * min(float(stats.norm.ppf(0.95)) ** 2 / max(contexts, 1), 1.0))
+    return judgments / (1 - kept * min(float(scipy.stats.norm.ppf(0.95)) ** 2 / max(contexts, 1), 1.0))
 
 
 def tastes(people: Standings, games: Games, annotator: ArrayLike, reading: Reading) -> Tastes:
@@ -264,7 +264,9 @@ def _together(moved: np.ndarray, games: Games, who: np.ndarray) -> np.ndarray:
     n, g = len(moved), len(games)
     columns = np.concatenate([who * n + games.first, who * n + games.second])
     signs = np.repeat([1.0, -1.0], g)
-    leanings = sparse.csr_array((signs, (np.tile(np.arange(g), 2), columns)), shape=(g, (int(who.max(initial=-1)) + 1) * n))
+    leanings = scipy.sparse.csr_array(
+        (signs, (np.tile(np.arange(g), 2), columns)), shape=(g, (int(who.max(initial=-1)) + 1) * n)
+    )
     by_leaning = leanings.T @ moved.T  # (who * systems, systems)
     together: np.ndarray = by_leaning.T @ by_leaning
     return together
@@ -294,7 +296,7 @@ def win_rates(
     met = scores(n_systems, people)[0]
     pulled = (PRIOR_GAMES / (met + PRIOR_GAMES)) ** 2 / 12  # 1 / 12: the variance of a win rate that may be anything
     error = np.sqrt(spread * contexts / np.maximum(contexts - 1, 1) + pulled)
-    reach = stats.t.ppf((1 + confidence) / 2, np.maximum(contexts - 1, 1)) * error
+    reach = scipy.stats.t.ppf((1 + confidence) / 2, np.maximum(contexts - 1, 1)) * error
     known = np.where(contexts < 2, np.nan, 1.0)
     rate, low, high = (np.clip(x, 0, 1) * known for x in (rate, rate - reach, rate + reach))
     return WinRates(rate, low, high, weight * known)

@@ -18,8 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import optimize
 
 from leaderboard.rating.decision import CONFIDENCE, comparable, critical, decide, ranks
 from leaderboard.rating.games import Standings
@@ -92,13 +92,11 @@ def intervals(
     interval is to hold for other people too. Student's t times the standard deviation, which in the simulations of
     `make bench` covers as often as it says, where percentiles cover less.
     """
-    from scipy import stats  # here, since it takes longest of all that a command loads
-
     variance, df = np.diag(covariance(standings, replicates, contexts)), np.asarray(freedom(contexts))
     if tastes is not None:
         df = tastes.freedom(variance, contexts, np.diag(tastes.unit))
         variance = variance + np.diag(tastes.covariance)
-    reach = stats.t.ppf((1 + confidence) / 2, df) * np.sqrt(variance)
+    reach = scipy.stats.t.ppf((1 + confidence) / 2, df) * np.sqrt(variance)
     return standings.rating - reach, standings.rating + reach
 
 
@@ -237,7 +235,7 @@ class _Growing:
         if self.margin(1) <= difference:
             return 1.0
         if self.margin(MOST_TIMES) <= difference:
-            return float(optimize.brentq(lambda times: self.margin(times) - difference, 1, MOST_TIMES, xtol=1e-4))
+            return float(scipy.optimize.brentq(lambda times: self.margin(times) - difference, 1, MOST_TIMES, xtol=1e-4))
         by_people = self.margin(np.inf) > difference and self.margin(1) < np.sqrt(MOST_TIMES) * difference
         return np.inf if by_people else None
 

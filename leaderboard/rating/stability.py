@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 
 from leaderboard.rating.games import Games, Standings
 from leaderboard.rating.rules import DEFAULT, PAPER, Rules, standings
@@ -46,10 +47,8 @@ def orders(board: Standings, tried: Mapping[str, Standings]) -> list[Order]:
 
 
 def _against(board: Standings, name: str, other: Standings) -> Order:
-    from scipy import stats  # here, since it takes longest of all that a command loads
-
     both = np.flatnonzero((board.games > 0) & (other.games > 0))
     ours, theirs = board.rating[both], other.rating[both]
     our_order, order = both[np.argsort(-ours, kind="stable")], both[np.argsort(-theirs, kind="stable")]
-    tau = stats.kendalltau(ours, theirs).statistic if len(both) > 1 else np.nan
+    tau = scipy.stats.kendalltau(ours, theirs).statistic if len(both) > 1 else np.nan
     return Order(name, order, float(tau), np.sort(order[order != our_order]))

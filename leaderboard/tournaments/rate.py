@@ -5,8 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse import csgraph
+import scipy
 
 from annotation.models import Context
 from core.errors import Refused
@@ -137,8 +136,8 @@ def chances(rated: Rated, others: Tastes | None = None) -> np.ndarray:
 
 def components(n_systems: int, games: Games) -> np.ndarray:
     """Which systems met, directly or through others: int (systems,), numbers of groups. games: between systems."""
-    met = sparse.csr_matrix((np.ones(len(games)), (games.first, games.second)), shape=(n_systems, n_systems))
-    return np.asarray(csgraph.connected_components(met, directed=False)[1])
+    met = scipy.sparse.csr_matrix((np.ones(len(games)), (games.first, games.second)), shape=(n_systems, n_systems))
+    return np.asarray(scipy.sparse.csgraph.connected_components(met, directed=False)[1])
 
 
 def _best_of_people(board: PeopleBoard) -> np.ndarray:

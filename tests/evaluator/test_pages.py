@@ -74,11 +74,12 @@ def test_each_member_has_a_line_of_its_training_losses():
     assert learning_curves([]) == []
 
 
-def test_a_web_process_never_imports_torch():
+def test_a_web_process_loads_neither_torch_nor_the_parts_of_scipy_before_it_needs_them():
     program = (
         "import django, sys; django.setup(); from django.urls import get_resolver; get_resolver().url_patterns;"
         "import config.wsgi, evaluator.tasks, leaderboard.tasks;"
-        "bad = {'torch', 'transformers'} & set(sys.modules); sys.exit(f'loaded: {bad}' if bad else 0)"
+        "bad = {'torch', 'transformers', 'scipy.sparse', 'scipy.stats'} & set(sys.modules);"
+        "sys.exit(f'loaded: {bad}' if bad else 0)"
     )
     done = subprocess.run(
         [sys.executable, "-c", program],

@@ -11,8 +11,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import norm
 
 from annotation.quality.answer_arrays import Answers, others
 from annotation.quality.errors import UndefinedAgreement
@@ -136,7 +136,7 @@ def _beside_others(answers: Answers, people: int) -> dict[str, np.ndarray]:
     agreement[items < MIN_SHARED] = np.nan
     low, high = fisher_interval(agreement, items)
     severity = average(mean - own)
-    half = norm.ppf(0.975) * np.sqrt(_divide(variance(mean - own), np.maximum(items - 1.0, 0)))
+    half = scipy.stats.norm.ppf(0.975) * np.sqrt(_divide(variance(mean - own), np.maximum(items - 1.0, 0)))
     others_n = np.bincount(annotator, n, minlength=people)
     others_mean = _divide(np.bincount(annotator, n * mean, minlength=people), others_n)
     others_variance = _divide(np.bincount(annotator, n * square, minlength=people), others_n) - others_mean**2
@@ -154,7 +154,7 @@ def _beside_others(answers: Answers, people: int) -> dict[str, np.ndarray]:
 
 def fisher_interval(r: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """95% interval of correlations r over n pairs each (Fisher 1921): tanh(atanh r -+ 1.96 / sqrt(n - 3))."""
-    z, half = fisher_z(r), norm.ppf(0.975) / np.sqrt(np.maximum(n - 3.0, 1e-9))
+    z, half = fisher_z(r), scipy.stats.norm.ppf(0.975) / np.sqrt(np.maximum(n - 3.0, 1e-9))
     return np.tanh(z - half), np.tanh(z + half)
 
 

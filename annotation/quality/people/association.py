@@ -9,8 +9,8 @@ a large error.
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import norm
 
 from annotation.quality.answer_arrays import Answers, others
 
@@ -113,7 +113,7 @@ def _latent_covariance(value: Floats, side: Integers) -> Floats:
     n = np.bincount(side_sorted)
     place = np.arange(len(order)) - (np.cumsum(n) - n)[side_sorted]
     steps = np.flatnonzero((np.diff(side_sorted) == 0) & (np.diff(sorted_values) > 0))
-    density = norm.pdf(norm.ppf((place[steps] + 1) / n[side_sorted[steps]]))
+    density = scipy.stats.norm.pdf(scipy.stats.norm.ppf((place[steps] + 1) / n[side_sorted[steps]]))
     return _sums(side_sorted[steps], density * np.diff(sorted_values)[steps], len(n))
 
 

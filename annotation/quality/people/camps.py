@@ -12,9 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components
-from scipy.stats import norm
 
 from annotation.quality.answer_arrays import Answers
 
@@ -55,14 +54,14 @@ def camps(answers: Answers, people: int, unusual: Iterable[int]) -> list[Camp]:
     np.fill_diagonal(weight, 0.0)
     usual = _mean(z[np.ix_(rest, rest)], weight[np.ix_(rest, rest)])
     with_rest = {i: _mean(z[i, rest], weight[i, rest]) for i in who}
-    margin = norm.ppf(1 - LEVEL)
+    margin = scipy.stats.norm.ppf(1 - LEVEL)
     together = np.zeros((len(who), len(who)), dtype=bool)
     for a, i in enumerate(who):
         for b, j in enumerate(who[:a]):
             surely_below = z[i, j] < min(usual - margin / np.sqrt(max(weight[i, j], 1e-9)), HALF * usual)
             above_rest = z[i, j] > max(with_rest[i], with_rest[j])
             together[a, b] = weight[i, j] > 0 and above_rest and not surely_below
-    labels = connected_components(together, directed=False)[1]
+    labels = scipy.sparse.csgraph.connected_components(together, directed=False)[1]
     groups = [[i for i, label in zip(who, labels) if label == group] for group in range(max(labels) + 1)]
     return [_camp(group, rest, z, weight, usual) for group in groups if len(group) > 1]
 

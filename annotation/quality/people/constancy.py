@@ -7,9 +7,8 @@ score nearly always, and is honest; nobody honest gives nearly always the middle
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import binom, norm
-from scipy.stats import t as student
 
 from annotation.quality.answer_arrays import Answers
 
@@ -54,26 +53,29 @@ def _chance(given: Floats, person: int, contexts: int) -> float:
     rest = np.delete(given, person, axis=0)
     rest = rest[rest.sum(axis=1) > 0]
     cumulative = np.cumsum(rest.sum(axis=0) + HALF) / (rest.sum() + HALF * rest.shape[1])
-    cuts = np.concatenate([[-np.inf], norm.ppf(cumulative[:-1]), [np.inf]])
+    cuts = np.concatenate([[-np.inf], scipy.stats.norm.ppf(cumulative[:-1]), [np.inf]])
     share, df = _share_of_severity(rest, cuts)
     commonest = int(given[person].argmax())
     often = int(np.ceil(contexts * given[person].max() / given[person].sum() - 1e-9))
     low, high = cuts[commonest], cuts[commonest + 1]
     narrow, wide = np.sqrt(HALF * (1 - share)), np.sqrt(1 - share)
     if np.isfinite(high - low):  # not at an end: no severity gives it more often than one that has it in the middle
-        return float(binom.sf(often - 1, contexts, 2 * norm.cdf((high - low) / 2 / narrow) - 1))
+        return float(scipy.stats.binom.sf(often - 1, contexts, 2 * scipy.stats.norm.cdf((high - low) / 2 / narrow) - 1))
     moved = np.sqrt(share * (1 + 1 / len(rest))) * SEVERITIES
-    weight = student.pdf(SEVERITIES, df)
-    one = [norm.cdf((high - moved) / spread) - norm.cdf((low - moved) / spread) for spread in (narrow, wide)]
-    return max(float(weight @ binom.sf(often - 1, contexts, chance) / weight.sum()) for chance in one)
+    weight = scipy.stats.t.pdf(SEVERITIES, df)
+    one = [
+        scipy.stats.norm.cdf((high - moved) / spread) - scipy.stats.norm.cdf((low - moved) / spread)
+        for spread in (narrow, wide)
+    ]
+    return max(float(weight @ scipy.stats.binom.sf(often - 1, contexts, chance) / weight.sum()) for chance in one)
 
 
 def _share_of_severity(rest: Floats, cuts: Floats) -> tuple[float, int]:
     """(of the latent variance, what lies between annotators, the degrees of freedom of that). Where annotators seem more alike
     than the prior has it, the prior moderates."""
     n = rest.sum(axis=1)
-    density = norm.pdf(cuts)
-    middle = -np.diff(density) / np.diff(norm.cdf(cuts))  # the latent mean of each category
+    density = scipy.stats.norm.pdf(cuts)
+    middle = -np.diff(density) / np.diff(scipy.stats.norm.cdf(cuts))  # the latent mean of each category
     mean = rest @ middle / n
     within = (rest @ middle**2 / n - mean**2).mean()
     between = max(0.0, float(mean.var(ddof=1) - (within / n).mean())) if len(rest) > 1 else 0.0

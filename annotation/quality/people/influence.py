@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import expit
 
 from annotation.quality.people.random_effects import Floats, both_tails
 from annotation.quality.people.suspicion import holm
@@ -119,7 +119,7 @@ def _opinions(rating: Floats, met: Floats, score: Floats, whose: np.ndarray) -> 
     both (people, systems). met, score: (blocks, pairs); whose: int (blocks,)."""
     n = len(rating)
     i, j = np.triu_indices(n, 1)
-    expected = expit((rating[i] - rating[j]) / SCALE)  # (pairs,)
+    expected = scipy.special.expit((rating[i] - rating[j]) / SCALE)  # (pairs,)
     signs = np.zeros((len(i), n))
     signs[np.arange(len(i)), i], signs[np.arange(len(i)), j] = 1.0, -1.0
     information = signs.T @ (signs * (met.sum(axis=0) * expected * (1 - expected))[:, None])

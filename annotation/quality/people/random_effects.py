@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import t as student
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +34,7 @@ def lower_tail(estimate: ArrayLike, error: ArrayLike, prior_sd: ArrayLike, prior
     known = np.flatnonzero(np.isfinite(y + s)[:, 0])
     for left in _fewer_and_fewer(known, p):
         t, df, mean = _from_the_others(y[left], s[left], prior[left], prior_df)
-        p[left], usual[left] = student.cdf(t[:, 0], df[:, 0]), mean[:, 0]
+        p[left], usual[left] = scipy.stats.t.cdf(t[:, 0], df[:, 0]), mean[:, 0]
     return p, usual
 
 
@@ -45,7 +45,7 @@ def both_tails(estimate: ArrayLike, error: ArrayLike) -> tuple[Floats, Floats]:
     p, furthest = np.full(len(y), np.nan), np.full(y.shape, np.nan)
     for left in _fewer_and_fewer(np.arange(len(y)), p):
         t, df, _ = _from_the_others(y[left], s[left], np.zeros(len(left)), 0.0)
-        p[left] = np.minimum(1.0, y.shape[1] * 2 * student.sf(np.abs(t), df).min(axis=1))
+        p[left] = np.minimum(1.0, y.shape[1] * 2 * scipy.stats.t.sf(np.abs(t), df).min(axis=1))
         furthest[left] = t
     return p, furthest
 

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.stats import binom, norm
 
 from annotation.quality.people.annotator_cards import AnnotatorCard, Behaviour
 from annotation.quality.people.random_effects import Floats, lower_tail
@@ -113,7 +113,7 @@ def _agreement(cards: list[AnnotatorCard], _: Behaviour) -> list[Result | None]:
         (
             float(p[i]),
             f"Correlation with the others {np.tanh(z[i]):.2f} over {card.shared_items} items, without severity; usual here:"
-            f" {np.tanh(usual[i]):.2f}." + (against if z[i] + norm.ppf(0.975) * error[i] < 0 else ""),
+            f" {np.tanh(usual[i]):.2f}." + (against if z[i] + scipy.stats.norm.ppf(0.975) * error[i] < 0 else ""),
         )
         if np.isfinite(p[i])
         else None
@@ -175,7 +175,7 @@ def _side(cards: list[AnnotatorCard], _: Behaviour) -> list[Result | None]:
             continue
         usual = float(np.delete(left, i).sum() / others)
         limits = (card.left, usual), (card.right, 1 - usual)
-        p = min(1.0, 2 * min(float(binom.sf(times - 1, n, share + HALF * (1 - share))) for times, share in limits))
+        p = min(1.0, 2 * min(float(scipy.stats.binom.sf(times - 1, n, share + HALF * (1 - share))) for times, share in limits))
         results.append((p, f"Preferred the left output in {card.left} of {n} judgments without a tie."))
     return results
 
@@ -192,7 +192,7 @@ def _below_the_others(total: str, right: str, words: str) -> Test:
                 results.append(None)
                 continue
             usual = sum(getattr(c, right) for c in cards if c is not card) / others_n
-            p = float(binom.cdf(reached, n, HALF * usual))
+            p = float(scipy.stats.binom.cdf(reached, n, HALF * usual))
             results.append((p, f"{words} {reached} of {n} times; the others in {100 * usual:.0f}%."))
         return results
 
@@ -211,7 +211,7 @@ def _speed(cards: list[AnnotatorCard], behaviour: Behaviour) -> list[Result | No
         limit = FAST * float(np.median(usual))
         own = seconds[who == card.annotator]
         fast = int((own < limit).sum())
-        p = float(binom.sf(fast - 1, len(own), HALF))
+        p = float(scipy.stats.binom.sf(fast - 1, len(own), HALF))
         results.append((p, f"{fast} of {len(own)} items took under {limit:.1f} s, a third of the others' usual time."))
     return results
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import linalg, optimize
 
 from leaderboard.rating.crossed import sandwich
 from leaderboard.rating.crossed.sandwich import Contrasts, Sandwich
@@ -84,7 +84,7 @@ def _sharpness(basis: Floats, ratings: list[Floats], information: list[Floats]) 
         left = ratings[0] - t, ratings[1] - k * t
         return float(sum(one @ info @ one for one, info in zip(left, information)) + steps**2)
 
-    best = optimize.minimize_scalar(misfit, bounds=(-MOST, MOST), method="bounded")
+    best = scipy.optimize.minimize_scalar(misfit, bounds=(-MOST, MOST), method="bounded")
     return float(np.exp(best.x * SHARPER))
 
 
@@ -114,7 +114,7 @@ def _reading(
     of_their = {name: f"{name} of pairs" for name in pairs.fit.variances}
     variances |= {of_their[name]: value for name, value in pairs.fit.variances.items()}
     parts |= {of_their[name]: part for name, part in _moved(pairs.fit.parts, moves[1]).items()}
-    information = linalg.block_diag(scores.fit.information, pairs.fit.information)
+    information = scipy.linalg.block_diag(scores.fit.information, pairs.fit.information)
     fit = Fit(effects, variances, parts, information, np.nan, weights, {})
     contrasts = Contrasts(basis, component)
     annotator, context = (numbered(np.concatenate([getattr(one, name) for one in told])) for name in ("annotator", "context"))

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from leaderboard.rating.crossed.sandwich import Clusters, Contrasts, Gathered
 
@@ -135,7 +135,7 @@ def read(
 
 def _linearised(judged: _Judged, strength: Floats) -> tuple[Floats, Floats]:
     """(precision of each judgment in logits, precision times what is unexpected): (n,) each. Ties leave less to chance."""
-    p = expit(strength[judged.first] - strength[judged.second])
+    p = scipy.special.expit(strength[judged.first] - strength[judged.second])
     slope = np.maximum(p * (1 - p), 1e-6)
     left = max(1 - float((judged.y == 0.5).sum()) / (4 * float(slope.sum()) + 1), 1e-3)
     return slope / left, (judged.y - p) / left

@@ -32,8 +32,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize, sparse, special
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -197,8 +197,10 @@ def meat(cluster: Integers, weights: Floats, residual: Floats) -> Floats:
 def _squares(weights: Floats, systems: Any, cluster: Integers) -> Floats:
     """(p, p) sum over clusters of h h', h = W_c' X_c the weight of each system in them. systems: (n, s)"""
     count, squares = int(cluster.max()) + 1, np.zeros((weights.shape[1],) * 2)
-    of_cluster = sparse.csr_matrix((np.ones(len(cluster)), (cluster, np.arange(len(cluster)))), shape=(count, len(cluster)))
-    for column in sparse.csr_matrix(systems.T):  # a system
+    of_cluster = scipy.sparse.csr_matrix(
+        (np.ones(len(cluster)), (cluster, np.arange(len(cluster)))), shape=(count, len(cluster))
+    )
+    for column in scipy.sparse.csr_matrix(systems.T):  # a system
         h = of_cluster @ (weights * column.toarray().ravel()[:, None])  # (clusters, p)
         squares += h.T @ h
     return squares
@@ -260,7 +262,7 @@ def alike(ratio: Floats, freedom: Floats, independent: int) -> Prior:
     """The prior that these variances, each relative to the model's, show: (m,) each, of which so many are independent."""
     if independent < 2 or len(ratio) < 3 or not (ratio > 0).all():
         return Prior(0.0, 1.0)
-    logs = np.log(ratio) - special.digamma(freedom / 2) + np.log(freedom / 2)
+    logs = np.log(ratio) - scipy.special.digamma(freedom / 2) + np.log(freedom / 2)
     return _prior(float(np.var(logs, ddof=1)), logs, ratio, freedom, independent)
 
 
@@ -268,7 +270,7 @@ def expected_prior(ratio: Floats, freedom: Floats, independent: int) -> Prior:
     """The prior that variances show on average whose true ratios these are."""
     if independent < 2:
         return Prior(0.0, 1.0)
-    logs, noise = np.log(ratio), float(special.polygamma(1, freedom / 2).mean())
+    logs, noise = np.log(ratio), float(scipy.special.polygamma(1, freedom / 2).mean())
     systems = independent + 1
     return _prior(float(np.var(logs, ddof=1)) + noise * systems / (systems + 1), logs, ratio, freedom, independent)
 
@@ -277,12 +279,12 @@ def _prior(spread: float, logs: Floats, ratio: Floats, freedom: Floats, independ
     """spread: the variance of the logarithms, as they were or will be estimated; logs: without what chance takes from them. Two
     differences that share a system correlate at 1/2, and their variances at 1/4, which all pairs of s systems do at 1 / (s + 1)
     on average: by so much less do they spread by chance."""
-    noise, systems = float(special.polygamma(1, freedom / 2).mean()), independent + 1
-    most = _freedom(spread * independent / float(special.chdtri(independent, ALIKE)) - noise)
+    noise, systems = float(scipy.special.polygamma(1, freedom / 2).mean()), independent + 1
+    most = _freedom(spread * independent / float(scipy.special.chdtri(independent, ALIKE)) - noise)
     likely = _freedom(spread - noise * systems / (systems + 1))
     if likely > HAS_VARIANCE:
         return Prior(most, float(ratio.mean()) * (likely - 2) / likely)
-    return Prior(most, float(np.exp(logs.mean() + special.digamma(likely / 2) - np.log(likely / 2))))
+    return Prior(most, float(np.exp(logs.mean() + scipy.special.digamma(likely / 2) - np.log(likely / 2))))
 
 
 def _freedom(excess: float) -> float:
@@ -292,8 +294,8 @@ def _freedom(excess: float) -> float:
 
 def _inverse_trigamma(value: float) -> float:
     low, high = 1e-3, HIGHEST
-    if value >= special.polygamma(1, low):
+    if value >= scipy.special.polygamma(1, low):
         return low
-    if value <= special.polygamma(1, high):
+    if value <= scipy.special.polygamma(1, high):
         return high
-    return float(optimize.brentq(lambda x: float(special.polygamma(1, x)) - value, low, high))
+    return float(scipy.optimize.brentq(lambda x: float(scipy.special.polygamma(1, x)) - value, low, high))

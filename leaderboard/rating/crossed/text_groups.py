@@ -22,10 +22,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.cluster import hierarchy
-from scipy.spatial.distance import squareform
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -73,7 +71,7 @@ def tree(texts: Sequence[str]) -> tuple[Integers, Floats]:
     near = profiles((rows @ rows.T).toarray())
     apart = np.clip(1 - near @ near.T, 0.0, 2.0)
     np.fill_diagonal(apart, 0.0)
-    found = hierarchy.linkage(squareform(apart, checks=False), method="average")
+    found = scipy.cluster.hierarchy.linkage(scipy.spatial.distance.squareform(apart, checks=False), method="average")
     return np.asarray(found[:, :2], dtype=np.int64), np.asarray(found[:, 2])
 
 
@@ -89,7 +87,7 @@ def profiles(similar: Floats) -> Floats:
     return np.asarray(beyond / np.maximum(length, LEAST))
 
 
-def features(texts: Sequence[str]) -> sparse.csr_matrix:
+def features(texts: Sequence[str]) -> scipy.sparse.csr_matrix:
     """(texts, n-grams) of length 1 each, or 0 where a text shares nothing with another"""
     grams = [_grams(text) for text in texts]
     count = Counter(gram for one in grams for gram in one)
@@ -99,9 +97,9 @@ def features(texts: Sequence[str]) -> sparse.csr_matrix:
     columns = [sorted(known[gram] for gram in one if gram in known) for one in grams]
     ends = np.append(0, np.cumsum([len(one) for one in columns]))
     flat = np.array([i for one in columns for i in one], dtype=np.int64)
-    rows = sparse.csr_matrix((weight[flat], flat, ends), shape=(len(texts), max(len(known), 1)))
+    rows = scipy.sparse.csr_matrix((weight[flat], flat, ends), shape=(len(texts), max(len(known), 1)))
     length = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel() + np.array(alone))
-    return sparse.csr_matrix(sparse.diags_array(1 / np.where(length > 0, length, 1.0)) @ rows)
+    return scipy.sparse.csr_matrix(scipy.sparse.diags_array(1 / np.where(length > 0, length, 1.0)) @ rows)
 
 
 def _grams(text: str) -> set[str]:

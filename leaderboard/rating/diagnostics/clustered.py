@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 Floats = NDArray[np.float64]
 
 
-def variance_of_sum(rows: sparse.csr_matrix, clusters: Sequence[ArrayLike]) -> Floats:
+def variance_of_sum(rows: scipy.sparse.csr_matrix, clusters: Sequence[ArrayLike]) -> Floats:
     """(p, p), the covariance of the sum over rows (n, p), each what one answer adds, all of mean 0.
 
     clusters: one or two arrays (n,) of any numbers. One cluster alone says nothing: ValueError. Where two ways less what they
@@ -35,8 +35,8 @@ def least_clusters(clusters: Sequence[ArrayLike]) -> int:
     return min(len(np.unique(np.asarray(way))) for way in clusters)
 
 
-def _of_one_way(rows: sparse.csr_matrix, way: ArrayLike) -> Floats:
+def _of_one_way(rows: scipy.sparse.csr_matrix, way: ArrayLike) -> Floats:
     _, cluster = np.unique(np.asarray(way), return_inverse=True)
     n, count = len(cluster), int(cluster.max()) + 1
-    sums = sparse.csr_matrix((np.ones(n), (cluster, np.arange(n))), shape=(count, n)) @ rows  # (count, p)
+    sums = scipy.sparse.csr_matrix((np.ones(n), (cluster, np.arange(n))), shape=(count, n)) @ rows  # (count, p)
     return np.asarray((sums.T @ sums).toarray()) * count / (count - 1)

@@ -23,9 +23,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse, stats
-from scipy.special import expit, logit
 
 from leaderboard.rating.diagnostics.clustered import least_clusters, variance_of_sum
 from leaderboard.rating.glicko2 import SCALE, START_RD
@@ -89,7 +88,7 @@ def control_length(
     longer = np.tanh((of_first - of_second) / scale) if scale > 0 else np.zeros(len(first))
     effects, information = _fit(n_systems, first, second, points, longer)
     covariance, freedom = _covariance(first, second, points, longer, effects, information, clusters)
-    reach = stats.t.ppf((1 + CONFIDENCE) / 2, freedom) if freedom else np.nan
+    reach = scipy.stats.t.ppf((1 + CONFIDENCE) / 2, freedom) if freedom else np.nan
 
     theta, phi = effects[:-1], float(effects[-1])
     played = _sums(n_systems, first, second, np.ones((2, len(first))))
@@ -103,7 +102,7 @@ def control_length(
     return LengthControl(
         np.where(played > 0, _sums(n_systems, first, second, np.stack([points, 1 - points])) / games, np.nan),
         _by_system(theta, met, covariance, reach),
-        Rates(*(known * expit(end) for end in (gap, gap - reach * of_gap, gap + reach * of_gap))),
+        Rates(*(known * scipy.special.expit(end) for end in (gap, gap - reach * of_gap, gap + reach * of_gap))),
         np.where(played > 0, _sums(n_systems, first, second, np.stack([of_first, of_second])) / games, np.nan),
         phi,
         phi - error,
@@ -116,7 +115,7 @@ def _fit(n: int, first: NDArray[np.int64], second: NDArray[np.int64], points: Fl
     """(effects (n + 1,), the last is length's; information (n + 1, n + 1)), by Newton's method."""
     effects = np.zeros(n + 1)
     for _ in range(MOST_STEPS):
-        p = expit(effects[first] - effects[second] + effects[-1] * longer)
+        p = scipy.special.expit(effects[first] - effects[second] + effects[-1] * longer)
         left, slope = points - p, p * (1 - p)
         gradient = np.append(_sums(n, first, second, np.stack([left, -left])), left @ longer) - PRIOR * effects
         pairs = _by_pair(n, first, second, slope)
@@ -148,10 +147,10 @@ def _covariance(
     inverse = np.linalg.inv(information)
     if least_clusters(clusters) < 2:
         return np.full((p, p), np.nan), 0
-    left = points - expit(effects[first] - effects[second] + effects[-1] * longer)
+    left = points - scipy.special.expit(effects[first] - effects[second] + effects[-1] * longer)
     columns = np.stack([first, second, np.full(rows, p - 1)], axis=1).ravel()
     values = np.stack([left, -left, left * longer], axis=1).ravel()
-    unexpected = sparse.csr_matrix((values, columns, 3 * np.arange(rows + 1)), shape=(rows, p))
+    unexpected = scipy.sparse.csr_matrix((values, columns, 3 * np.arange(rows + 1)), shape=(rows, p))
     squares = effects**2 + np.diag(inverse)
     squares[:-1] = squares[:-1].mean()  # how far the systems' effects are from 0, and length's
     pulled = PRIOR**2 * (inverse * np.minimum(squares, 1 / PRIOR)) @ inverse
@@ -162,14 +161,14 @@ def _by_system(theta: Floats, met: Floats, covariance: Floats, reach: float) -> 
     """Mean over each system's games at equal length; the interval on the scale of logits (delta method)."""
     n = len(theta)
     share = met / np.maximum(met.sum(axis=1, keepdims=True), 1)  # (n, n)
-    p = expit(theta[:, None] - theta[None, :])
+    p = scipy.special.expit(theta[:, None] - theta[None, :])
     rate = (share * p).sum(axis=1)
     slope = share * p * (1 - p)
     gradient = np.diag(slope.sum(axis=1)) - slope  # (n, n), of each rate by theta
     error = np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", gradient, covariance[:n, :n], gradient), 0))
     rate = np.where(met.sum(axis=1) > 0, rate, np.nan)
-    centre, width = logit(rate), reach * error / (rate * (1 - rate))
-    return Rates(rate, expit(centre - width), expit(centre + width))
+    centre, width = scipy.special.logit(rate), reach * error / (rate * (1 - rate))
+    return Rates(rate, scipy.special.expit(centre - width), scipy.special.expit(centre + width))
 
 
 def _sums(n: int, first: NDArray[np.int64], second: NDArray[np.int64], sides: Floats) -> Floats:

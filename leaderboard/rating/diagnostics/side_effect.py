@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import sparse, stats
 
 from leaderboard.rating.diagnostics.clustered import least_clusters, variance_of_sum
 
@@ -33,7 +33,7 @@ def side_effect(left: ArrayLike, clusters: Sequence[ArrayLike]) -> SideEffect:
     share = float(preferred.mean())
     if least_clusters(clusters) < 2:
         return SideEffect(share, np.nan, np.nan, len(preferred))
-    rows = sparse.csr_matrix((preferred - share)[:, None])
+    rows = scipy.sparse.csr_matrix((preferred - share)[:, None])
     error = float(np.sqrt(variance_of_sum(rows, clusters)[0, 0])) / len(preferred)
-    reach = error * float(stats.t.ppf((1 + CONFIDENCE) / 2, least_clusters(clusters) - 1))
+    reach = error * float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, least_clusters(clusters) - 1))
     return SideEffect(share, max(share - reach, 0.0), min(share + reach, 1.0), len(preferred))
