@@ -141,6 +141,7 @@ class Judge(models.Model):
         REWARD_MODEL = "reward model", "reward model"
         LANGUAGE_MODEL = "language model", "language model"
         JURY = "jury", "jury"
+        MODEL_METRIC = "model metric", "metric with a model"
 
     # Settings that change nothing in what it says.
     FREE = ("budget", "price", "key", "timeout", "connections", "rate", "unjudged", "server")

@@ -1,7 +1,8 @@
 """The judges of a campaign: which there are, by name, and how a row comes to be. Never needs torch.
 
-A comparator, a metric and imported judgments get their row when somebody names them. Programs, reward models and language
-models are set up by a command on the server alone: no page, form or request carries a command, an address or a key.
+A comparator, a metric and imported judgments get their row when somebody names them. Programs, reward models, language models
+and metrics with a model of one's choice are set up by a command on the server alone: no page, form or request carries a
+command, an address, a key or a model to load.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,7 @@ from evaluator.models import ComparatorVersion, Judge
 
 Kind = Judge.Kind
 LONGEST_NAME = 100
-SET_UP = (Kind.PROGRAM, Kind.REWARD_MODEL, Kind.LANGUAGE_MODEL, Kind.JURY)  # by a command
+SET_UP = (Kind.PROGRAM, Kind.REWARD_MODEL, Kind.LANGUAGE_MODEL, Kind.JURY, Kind.MODEL_METRIC)  # by a command
 MOST_JURORS = 20
 
 

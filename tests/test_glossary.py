@@ -26,6 +26,7 @@ NOUNS = {
     "overfitting",
     "pairing",
     "paging",
+    "pooling",
     "pretraining",
     "ranking",
     "rating",

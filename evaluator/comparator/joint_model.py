@@ -19,7 +19,8 @@ from evaluator.comparator.predict import ALL, Trained
 from evaluator.comparator.storage import Manifest
 from evaluator.comparator.utility_model import UtilityModel
 from evaluator.encoders.encoding import Batch, Encoder, Sequences
-from evaluator.encoders.hidden_states import Tick, batches, hidden_states, mean_over
+from evaluator.encoders.hidden_states import Tick, batches, hidden_states
+from evaluator.encoders.pooling import mean_over
 from evaluator.judges.degenerate_outputs import degenerate_shares
 from evaluator.judges.protocol import OnProgress, Preferences, utilities
 from evaluator.judges.texts import Text, context_key

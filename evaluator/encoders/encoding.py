@@ -57,14 +57,22 @@ class Batch:
 
 class Encoder:
     """Tokenises. A context keeps its last tokens; an output is cut at the sentence nearest to `max_words` words, and to
-    tokens only when it fills `max_length` by itself: never before its context is gone."""
+    tokens only when it fills `max_length` by itself: never before its context is gone. own_marks: a single string has its
+    marks where the tokenizer puts them (XLNet's [CLS] comes last); a comparator always reads [CLS] first."""
 
     def __init__(
-        self, tokenizer: Any, max_length: int, max_words: int = MAX_WORDS, familiar: float = math.inf, precision: str = "fp32"
+        self,
+        tokenizer: Any,
+        max_length: int,
+        max_words: int = MAX_WORDS,
+        familiar: float = math.inf,
+        precision: str = "fp32",
+        own_marks: bool = False,
     ):
         self.tokenizer, self.max_words, self.familiar, self.precision = tokenizer, max_words, familiar, precision
         self.max_length = min(max_length, tokenizer.model_max_length)  # what the encoder has positions for
         self.cls, self.sep, self.pad = special_tokens(tokenizer)
+        self.cls_last = own_marks and self.sep != self.cls == tokenizer("a")["input_ids"][-1]
 
     def pairs(self, texts: Sequence[InContext]) -> Sequences:
         """Each context with its output."""
@@ -94,8 +102,12 @@ class Encoder:
         """One string each; too long a string keeps its beginning, or its end where `keep_end`."""
         room = self.max_length - 2
         tokens = [t[-room:] if keep_end else t[:room] for t in self._tokens(strings)]
-        ids = [[self.cls, *t, self.sep] for t in tokens]
+        ids = [[*t, self.sep, self.cls] if self.cls_last else [self.cls, *t, self.sep] for t in tokens]
         return Sequences(ids, [[0] * len(i) for i in ids])
+
+    def inside(self, length: int) -> slice:
+        """Where the tokens of a single string of `length` tokens stand, its marks left out."""
+        return slice(0, length - 2) if self.cls_last else slice(1, length - 1)
 
     def batch(self, sequences: Sequences, chosen: Sequence[int] | np.ndarray) -> Batch:
         """The chosen texts, padded to the longest of them."""

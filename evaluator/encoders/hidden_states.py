@@ -11,6 +11,7 @@ from transformers import PreTrainedModel
 
 from evaluator.encoders.devices import texts_at_once, use_bf16
 from evaluator.encoders.encoding import Batch, Encoder, Sequences, by_length
+from evaluator.encoders.pooling import MEAN, mean_over, pooled
 
 # Up to so many tokens plain attention trains 1.5 times as fast on a CPU as torch's fused one, whose backward pass is slow
 # there; beyond, it takes too much memory.
@@ -38,12 +39,6 @@ def arguments_of(model: PreTrainedModel, batch: Batch) -> dict[str, torch.Tensor
     return arguments
 
 
-def mean_over(hidden: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """Mean of hidden (b, t, h) over the tokens of mask (b, t) -> (b, h)"""
-    mask = mask.unsqueeze(-1).float()  # (b, t, 1)
-    return (hidden * mask).sum(1) / mask.sum(1)
-
-
 def pair_features(encoder: PreTrainedModel, batch: Batch) -> torch.Tensor:
     """Of each context read with its output: the mean of all tokens, the mean of the output's, and its product with the mean of
     the context's -> (b, 3h) in fp32"""
@@ -60,12 +55,19 @@ def embed(encoder: PreTrainedModel, batch: Batch) -> torch.Tensor:
     return F.normalize(mean_over(hidden_states(encoder, batch), batch.mask), dim=-1)
 
 
-def embeddings(model: PreTrainedModel, encoder: Encoder, strings: Sequence[str], tick: Tick | None = None) -> torch.Tensor:
-    """Of each string -> (s, h) fp32 on the model's device, each of length 1; too long a string is embedded by its end."""
+def embeddings(
+    model: PreTrainedModel, encoder: Encoder, strings: Sequence[str], tick: Tick | None = None, way: str = MEAN
+) -> torch.Tensor:
+    """Of each string -> (s, h) fp32 on the model's device, each of length 1; too long a string is embedded by its end. way: of
+    `pooling.WAYS`"""
     sequences = encoder.singles(strings, keep_end=True)
     vectors = torch.empty(len(strings), model.config.hidden_size, device=model.device)
     for rows, batch in batches(model, encoder, sequences, tick=tick):
-        vectors[rows] = embed(model, batch).clone()
+        lengths = torch.tensor(sequences.lengths[rows], device=model.device)  # (b,)
+        cls = lengths - 1 if encoder.cls_last else torch.zeros_like(lengths)
+        last = (lengths - (3 if encoder.cls_last else 2)).clamp(min=0)
+        read = pooled(hidden_states(model, batch), batch.mask, way, cls, last)  # (b, h)
+        vectors[rows] = F.normalize(read, dim=-1).clone()
     return vectors
 
 

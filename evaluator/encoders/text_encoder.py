@@ -1,7 +1,7 @@
 """A pretrained model that is read and never trained, with its tokenizer."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.metadata import version
 from pathlib import Path
@@ -13,6 +13,7 @@ from transformers import PreTrainedModel
 from evaluator.encoders.devices import chosen
 from evaluator.encoders.encoding import Encoder, InContext
 from evaluator.encoders.hidden_states import batches, embeddings, hidden_states, pair_features
+from evaluator.encoders.pooling import MEAN, Pooling, pooling_of
 from evaluator.encoders.pretrained import ENCODER_PACKAGE, default_encoder, digest, pretrained_encoder, pretrained_tokenizer
 
 MOST_KEPT = 256 * 2**20  # bytes of vectors
@@ -30,7 +31,8 @@ class FrozenModel:
     @classmethod
     def of(cls, name: str, source: str, model: PreTrainedModel) -> Self:
         """A model with the tokenizer of the source that it comes from."""
-        return cls(name, model.to(chosen()).eval(), Encoder(pretrained_tokenizer(source, model), MAX_LENGTH))
+        encoder = Encoder(pretrained_tokenizer(source, model), MAX_LENGTH, own_marks=True)
+        return cls(name, model.to(chosen()).eval(), encoder)
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -41,25 +43,30 @@ class FrozenModel:
 
 @dataclass(frozen=True)
 class TextEncoder(FrozenModel):
-    """A pretrained encoder."""
+    """A pretrained encoder; pooling: how it embeds a whole text."""
+
+    pooling: Pooling = Pooling(MEAN, "default")
 
     @classmethod
-    def load(cls, source: str = "", layers: int | None = None) -> "TextEncoder":
+    def load(cls, source: str = "", layers: int | None = None, pooling: str = "") -> Self:
         """From a folder or a name on the Hugging Face hub; without one, the encoder that is installed with the package.
-        layers: its first ones only, so that the last of these is "the last layer" (as bert_score chooses a layer).
+        layers: its first ones only, so that the last of these is "the last layer" (as bert_score chooses a layer). pooling:
+        one of `pooling.WAYS`, against what the encoder's files or family say.
         Raises OSError or ValueError where there is no such encoder."""
         name, source = Path(source).name or ENCODER_PACKAGE, source or default_encoder()
-        return cls.of(name, source, pretrained_encoder(source, **({"num_hidden_layers": layers} if layers else {})))
+        found = cls.of(name, source, pretrained_encoder(source, **({"num_hidden_layers": layers} if layers else {})))
+        return replace(found, pooling=pooling_of(source, found.model, pooling))
 
     @cached_property
     def settings(self) -> dict[str, Any]:
         return {"encoder": self.name, "layers": self.model.config.num_hidden_layers, **super().settings}
 
     def sentences(self, strings: Sequence[str]) -> np.ndarray:
-        """(n, h) the mean of the last layer's vectors, of length 1; too long a string is embedded by its end."""
+        """(n, h) the last layer's vectors, pooled, of length 1; too long a string is embedded by its end."""
         unique = list(dict.fromkeys(strings))
         rows = {string: row for row, string in enumerate(unique)}
-        vectors: np.ndarray = embeddings(self.model, self.encoder, unique).cpu().numpy()  # (u, h)
+        found = embeddings(self.model, self.encoder, unique, way=self.pooling.way)
+        vectors: np.ndarray = found.cpu().numpy()  # (u, h)
         return vectors[[rows[string] for string in strings]]
 
     def tokens(self, strings: Sequence[str]) -> list[np.ndarray]:
@@ -70,7 +77,7 @@ class TextEncoder(FrozenModel):
         for rows, batch in batches(self.model, self.encoder, sequences):
             hidden = hidden_states(self.model, batch).cpu().numpy()  # (b, t, h)
             for row, states in zip(rows, hidden):
-                vectors[row] = states[1 : sequences.lengths[row] - 1]
+                vectors[row] = states[self.encoder.inside(int(sequences.lengths[row]))]
         return vectors
 
     def pairs(self, texts: Sequence[InContext]) -> np.ndarray:
@@ -83,7 +90,7 @@ class TextEncoder(FrozenModel):
     def words(self, strings: Sequence[str]) -> list[np.ndarray]:
         """(t, h) of each string: the encoder's input embeddings of its tokens, which know nothing of their neighbours."""
         table = self.model.get_input_embeddings().weight.detach().cpu().numpy()  # (v, h)
-        return [table[ids[1:-1]] for ids in self.encoder.singles(strings).ids]
+        return [table[ids[self.encoder.inside(len(ids))]] for ids in self.encoder.singles(strings).ids]
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,9 @@ def again(record: dict[str, Any]) -> str:
     judges = [word for name in record["judges"] for word in ("--judge", name)]
     labels = ["--labels"] if "labels" in record else []
     slugs = [one["campaign"] for one in record["campaigns"]]
-    return "manage.py transfer_judges " + shlex.join([*slugs, *judges, *labels, "--seed", str(record["seed"])])
+    return "manage.py transfer_judges " + shlex.join(
+        [*slugs, *judges, *labels, *record.get("options", []), "--seed", str(record["seed"])]
+    )
 
 
 def signature(record: dict[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """Options that set up judges which no page may: programs, reward models, COMET, and a language model over HTTP."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from evaluator.judges import protocol
 from evaluator.judges.endpoint import KEY_VARIABLE
 from evaluator.judges.jury import WAYS
 from evaluator.judges.language_model import UNJUDGED
+from evaluator.metrics.inputs import MODELS, ModelSource
+from evaluator.metrics.registry import METRICS
 from evaluator.models import Judge
 from evaluator.roster import jury_of, set_up
 
@@ -40,6 +43,7 @@ REPEATED = (
     "encoder",
     "masked",
     "causal",
+    "pooling",
 )  # what gives the same judges again
 Kind = Judge.Kind
 
@@ -136,19 +140,44 @@ def add_model_arguments(parser) -> None:
             metavar="MODEL",
             help=f"{reads} for the metrics that need one: a folder, or a name on the hub; several give a row each",
         )
+    parser.add_argument(
+        "--pooling",
+        choices=("mean", "cls", "last"),
+        help="how --encoder makes one vector of a text; default: as its files say, else by its family",
+    )
 
 
-def models_of(given: dict) -> dict[str, list[str]]:
-    """{need: folders and names on the hub}, of the options that name any. Raises Refused where two have one name."""
+def models_of(given: dict) -> dict[str, list[ModelSource]]:
+    """{need: models}, of the options that name any. Raises Refused where two have one name."""
     found = {}
-    for need in ("encoder", "masked", "causal"):
+    if given["pooling"] and not given["encoder"]:
+        raise Refused("--pooling is for encoders: name one with --encoder.")
+    for need in MODELS:
         sources = [str(Path(one).absolute()) if Path(one).is_dir() else one for one in given[need] or ()]
         names = [Path(one).name for one in sources]
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise Refused(f"--{need}: two models are called {twice[0]!r}; rename a folder, since rows have the model's name.")
         if sources:
-            found[need] = sources
+            pooling = given["pooling"] or "" if need == "encoder" else ""
+            found[need] = [ModelSource(source, pooling) for source in sources]
     return found
+
+
+def metrics_of(given: dict, names: Sequence[str] = ()) -> list[Option]:
+    """Metrics with the models that the options name: these metrics, or all that read with such models. Raises Refused where
+    one of them reads with none that is named."""
+    models = models_of(given)
+    if unknown := [name for name in names if name not in METRICS]:
+        raise Refused(f"There is no metric {unknown[0]!r}; there are: {', '.join(METRICS)}.")
+    if idle := [name for name in names if METRICS[name].model not in models]:
+        named = ", ".join(f"--{need}" for need in models)
+        raise Refused(f"The metric {idle[0]!r} does not read with {named or 'a model; name one with --encoder'}.")
+    chosen = names or [name for name, metric in METRICS.items() if metric.model in models]
+    return [
+        Option(Kind.MODEL_METRIC, one.named(name), {"metric": name, "model": one.source, "pooling": one.pooling})
+        for name in chosen
+        for one in models[METRICS[name].model]
+    ]
 
 
 def options_of(given: dict, campaign: Campaign) -> list[Option]:
@@ -176,9 +205,9 @@ def options_of(given: dict, campaign: Campaign) -> list[Option]:
     return found
 
 
-def set_up_judges(given: dict, campaign: Campaign, name: str = "") -> list[Judge]:
-    """Their rows; name: of the one that is named, where it is not to have its own."""
-    found = options_of(given, campaign)
+def set_up_judges(given: dict, campaign: Campaign, name: str = "", metrics: Sequence[Option] = ()) -> list[Judge]:
+    """Their rows; name: of the one that is named, where it is not to have its own; metrics: of `metrics_of`."""
+    found = [*options_of(given, campaign), *metrics]
     if name and len(found) > 1:
         raise Refused(f"One name fits one judge. You named: {', '.join(one.name for one in found)}.")
     for one in found:
@@ -201,6 +230,11 @@ def players(given: dict, campaign: Campaign, criterion: str, seed: int, known: A
     if not given["forecast"]:
         return [(row.name, at_work(row, criterion, seed, known)) for row in set_up_judges(given, campaign)]
     return [(one.name, at_work(_row(campaign, one), criterion, seed, known)) for one in options_of(given, campaign)]
+
+
+def model_words(given: dict) -> list[str]:
+    """The options of `add_model_arguments` as they were typed."""
+    return [word for name in (*MODELS, "pooling") if given[name] for word in _typed(name, given[name])]
 
 
 def words(given: dict) -> list[str]:

@@ -25,14 +25,18 @@ def make(name: str, inputs: Inputs) -> tuple[Measure, dict[str, Any]]:
     encoder = inputs.encoder
     assert encoder is not None  # `build` has seen to it
     if name == "cosim":
-        return _cosim(encoder), {**encoder.settings, "vectors": "mean of the last layer"}
+        return _cosim(encoder), {**encoder.settings, **_whole_text(encoder)}
     if name == "esm":
-        return _esm(encoder), {**encoder.settings, "vectors": "mean of the last layer", "of_references": "max"}
+        return _esm(encoder), {**encoder.settings, **_whole_text(encoder), "of_references": "max"}
     contextual = name.startswith("bertscore") or name == RUBER
     settings: dict[str, Any] = {"vectors": "last layer" if contextual else "input embeddings", "of_references": "max"}
     if name.startswith("bertscore"):
         settings |= {"idf": False, "rescaled": False}
     return by_tokens(encoder.tokens if contextual else encoder.words, SIMILARITIES[name]), {**encoder.settings, **settings}
+
+
+def _whole_text(encoder: TextEncoder) -> dict[str, str]:
+    return {"vectors": f"{encoder.pooling.way} of the last layer", "pooling_by": encoder.pooling.by}
 
 
 def average(output: Numbers, reference: Numbers) -> float:

@@ -43,7 +43,25 @@ NEEDS = {
     "wordnet": f"WordNet's files in {WORDNET} (the package wordnet-base of Debian and Ubuntu)",
     "logprob": "the generator's own log probability of its output",
 }
+MODELS = ("encoder", "masked", "causal")  # of these, what a model is named for
 OF_OUTPUTS = ("references", "logprob")  # each output brings them; everything else is given to `build`
+
+
+@dataclass(frozen=True)
+class ModelSource:
+    """A model by a folder, or by its name on the hub; empty: the encoder that is installed. pooling: against what an encoder's
+    own files and family say (`encoders.pooling.WAYS`)."""
+
+    source: str = ""
+    pooling: str = ""
+
+    @property
+    def name(self) -> str:
+        return Path(self.source).name
+
+    def named(self, metric: str) -> str:
+        """What a row of the metric with this model is called."""
+        return f"{metric}, {self.name}" if self.source else metric
 
 
 class MissingInput(Refused):

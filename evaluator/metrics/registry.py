@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evaluator.metrics.inputs import NEEDS, OF_OUTPUTS, WORDNET, Inputs, MissingInput, Training
+from evaluator.metrics.inputs import MODELS, NEEDS, OF_OUTPUTS, WORDNET, Inputs, MissingInput, Training
 from evaluator.metrics.metric import Measure, MetricJudge
 
 if TYPE_CHECKING:
@@ -31,6 +31,11 @@ class Metric:
     source: str
     describe: str  # one sentence
     module: str  # of this folder, that makes it
+
+    @property
+    def model(self) -> str:
+        """What kind of model it reads with: one of MODELS, or empty."""
+        return next((need for need in MODELS if need in self.needs), "")
 
 
 _BLEU = "Papineni et al. 2002; sacrebleu: Post 2018"

@@ -95,9 +95,9 @@ class NewTexts:
 
     def _load_other(self, criterion: str, snapshot: Snapshot | None, seed: int) -> None:
         known = material(self.judge.campaign, criterion, snapshot.digest) if snapshot else None
-        if self.judge.kind == Judge.Kind.METRIC:
+        if self.judge.kind in (Judge.Kind.METRIC, Judge.Kind.MODEL_METRIC):
             asked = [Referenced(turns, "", tuple(given)) for turns, given in self.references.values()]
-            self.player = players.metric(self.judge.settings["metric"], asked, known)
+            self.player = players.metric(self.judge.settings, asked, known)
         elif self.judge.kind == Judge.Kind.IMPORTED:
             raise Refused(f"The judgments of {self.judge.name} are imported; it reads no new texts.")
         else:

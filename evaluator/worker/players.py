@@ -40,13 +40,13 @@ from evaluator.judges.protocol import (
 from evaluator.judges.texts import Referenced, context_key, place_of
 from evaluator.metaevaluation.card_figures import JudgedTexts
 from evaluator.metaevaluation.refit import FIRST_PAIRS, refit_utilities
-from evaluator.metrics.inputs import FOLDS, Training, turns_of
+from evaluator.metrics.inputs import FOLDS, ModelSource, Training, turns_of
 from evaluator.metrics.registry import build
 from evaluator.models import Judge
 from evaluator.offers import model_of, prompt_of
 from evaluator.trainings.sources import referenced_outputs, text_in
 from evaluator.worker.budget import RowMeter
-from evaluator.worker.judge_tables.material import Material, material
+from evaluator.worker.judge_tables.material import Material, material, metric_of, model_given
 from evaluator.worker.jury import jury
 from evaluator.worker.registration import json_ready
 from evaluator.worker.replies import RowReplies
@@ -80,8 +80,8 @@ def said_of(
     texts = referenced_outputs(campaign, outputs)
     if judge.kind == Judge.Kind.IMPORTED:
         return _imported(campaign, name, outputs, known, seed)
-    if judge.kind == Judge.Kind.METRIC:
-        player: protocol.Judge = metric(judge.settings["metric"], texts, known)
+    if judge.kind in (Judge.Kind.METRIC, Judge.Kind.MODEL_METRIC):
+        player: protocol.Judge = metric(judge.settings, texts, known)
     else:
         player = at_work(judge, criterion, seed, known)
     settings = dict(getattr(player, "settings", {}))
@@ -103,7 +103,7 @@ def said_of(
 
 
 def at_work(judge: Judge, criterion: str, seed: int = 0, known: Material | None = None) -> protocol.Judge:
-    """A program, a reward model or a language model as its row says; known: whose answers it may be shown as examples, by
+    """What a command set up, as its row says; known: whose answers it may be shown as examples, by
     default those of the newest snapshot. Raises Refused where it cannot be loaded."""
     settings = judge.settings
     match judge.kind:
@@ -118,6 +118,9 @@ def at_work(judge: Judge, criterion: str, seed: int = 0, known: Material | None 
             return RewardModel.load(settings["model"], RowReplies(judge))
         case Judge.Kind.LANGUAGE_MODEL:
             return language_model(judge, criterion, seed, known)
+        case Judge.Kind.MODEL_METRIC:
+            known = known or material(judge.campaign, criterion)
+            return metric_of(known, judge.settings["metric"], model_named(judge.settings))
         case Judge.Kind.JURY:
             return jury(judge, criterion, seed, known, lambda row: at_work(row, criterion, seed, known), fitted)
         case _:
@@ -159,13 +162,19 @@ def _references(campaign: Campaign) -> dict[str, list[str]]:
     return found
 
 
-def metric(name: str, texts: Sequence[Referenced], known: Material | None) -> PointwiseJudge:
-    """texts: whose contexts it may count from, and learn from where nobody judged."""
+def metric(settings: Mapping[str, Any], texts: Sequence[Referenced], known: Material | None) -> PointwiseJudge:
+    """settings: of its row; texts: whose contexts it may count from, and learn from where nobody judged."""
     training = known.training if known else None
     contexts = len({context_key(text.context) for text in texts})
     if training is None and contexts > 1:
         training = Training.dealt(texts, folds=min(FOLDS, contexts))
-    return build(name, corpus=turns_of(texts), training=training)
+    name, model = settings["metric"], model_named(settings)
+    given = model_given(name, model, known.models if known else {})
+    return build(name, corpus=turns_of(texts), training=training, **given)
+
+
+def model_named(settings: Mapping[str, Any]) -> ModelSource:
+    return ModelSource(settings.get("model", ""), settings.get("pooling", ""))
 
 
 def _imported(campaign: Campaign, name: str, outputs: Sequence[Output], known: Material | None, seed: int) -> Said:

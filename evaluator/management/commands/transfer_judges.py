@@ -3,6 +3,7 @@ from core.commands import ServiceCommand
 from core.errors import Refused
 from core.version import code_version
 from evaluator.judge_tables import tables, transfer_exports
+from evaluator.management import judge_options
 from evaluator.management.device import add_device, use_device
 from evaluator.management.table_files import write_tables
 from evaluator.metrics.registry import METRICS
@@ -23,6 +24,7 @@ class Command(ServiceCommand):
         parser.add_argument("--csv", metavar="FILE")
         parser.add_argument("--latex", metavar="FILE")
         parser.add_argument("--page", action="store_true", help="show the figures on the campaigns' pages of judges")
+        judge_options.add_model_arguments(parser)
         add_device(parser)
 
     def run(self, slug, judge, labels, seed, csv, latex, page, device, **options):
@@ -30,26 +32,29 @@ class Command(ServiceCommand):
         from evaluator.worker.judge_tables.material import material
 
         use_device(device)
+        models = judge_options.models_of(options)
         names = judge or list(METRICS)
         if unknown := [name for name in names if name not in METRICS]:
             raise Refused(f"There is no metric {unknown[0]!r}; there are: {', '.join(METRICS)}.")
         campaigns = [material(campaign_named(one)) for one in dict.fromkeys(slug)]
         if page:
             tables.refuse_without_table([known.campaign for known in campaigns])
-        found = transfer.matrix(names, campaigns, seed)
+        metrics = transfer.with_models(names, models)
+        found = transfer.matrix(metrics, campaigns, seed)
         if labels:
-            able = [name for name in names if "scores" in METRICS[name].needs]
+            able = [(name, model) for name, model in metrics if "scores" in METRICS[name].needs]
             found["labels"] = [
                 {"campaign": known.campaign.slug, **row}
                 for known in campaigns
-                for name in able
-                for row in transfer.fewer_labels(name, known, seed)
+                for name, model in able
+                for row in transfer.fewer_labels(name, known, seed, model)
             ]
         about = [
             {"campaign": one.campaign.slug, "snapshot": one.snapshot.name, "criterion": one.basis.criterion}
             for one in campaigns
         ]
         record = {"campaigns": about, "judges": judge or [], "seed": seed, "code": code_version(), **found}
+        record |= {"options": judge_options.model_words(options)} if models else {}
         if page:
             tables.add_transfer([known.campaign for known in campaigns], record)
         write_tables(record, {csv: transfer_exports.as_csv, latex: transfer_exports.as_latex})

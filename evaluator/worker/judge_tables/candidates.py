@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
@@ -15,10 +14,11 @@ from evaluator.judges.protocol import Judge, OnProgress, likeliest, mean_points
 from evaluator.judges.texts import Text, context_key
 from evaluator.metaevaluation.comparison_scores import Contestants, scored
 from evaluator.metaevaluation.judges_table import JudgeAnswers
+from evaluator.metrics.inputs import ModelSource
 from evaluator.metrics.registry import METRICS
 from evaluator.versions.registry import comparator_in_use
 from evaluator.worker.comparators import load
-from evaluator.worker.judge_tables.material import Material, metric_of, model_needed, pairs_to_read
+from evaluator.worker.judge_tables.material import INSTALLED, Material, metric_of, model_needed, pairs_to_read
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Candidate:
     answer: Callable[[], JudgeAnswers] | None
     why: str = ""
     optional: bool = False
-    metric: tuple[str, str] | None = None
+    metric: tuple[str, ModelSource] | None = None
 
 
 def candidates(
@@ -40,16 +40,16 @@ def candidates(
     seed: int = 0,
     ways: Sequence[str] = (),
     watch: OnProgress | None = None,
-    models: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    models: Mapping[str, Sequence[ModelSource]] = MappingProxyType({}),
 ) -> list[Candidate]:
     """All judges there are for the campaign: the one place that lists them. others: further ones, by name; of those that read
     pairs each reads at most most_pairs, drawn by the seed. ways: of `comparison_scores.WAYS`, in which the comparator's
-    comparisons are made scores too, each a judge of its own. watch: follows the further judges. models: sources by what needs
+    comparisons are made scores too, each a judge of its own. watch: follows the further judges. models: by what needs
     them; a metric that needs one stands there with each of them."""
     found = [
         _comparator(known),
         *(_by_way(known, way, seed) for way in ways),
-        *(_metric_with(known, name, model) for name in METRICS for model in models.get(model_needed(name), [""])),
+        *(_metric_with(known, name, model) for name in METRICS for model in models.get(model_needed(name), [INSTALLED])),
     ]
     found += [Candidate(name, partial(_imported, known, name)) for name in imports.judges_of(known.campaign)]
     pairs = pairs_to_read(known, most_pairs, seed)
@@ -180,11 +180,11 @@ def _imported_pairs(known: Material, name: str, said: Mapping[tuple, tuple[float
     return JudgeAnswers(name, u, dict(zip(pairs, likeliest(p).tolist(), strict=True)), lacks=lacks)
 
 
-def _metric_with(known: Material, name: str, model: str) -> Candidate:
-    label = f"{name}, {Path(model).name}" if model else name
+def _metric_with(known: Material, name: str, model: ModelSource) -> Candidate:
+    label = model.named(name)
     return Candidate(label, partial(_metric, known, label, name, model), optional=True, metric=(name, model))
 
 
-def _metric(known: Material, label: str, name: str, model: str) -> JudgeAnswers:
+def _metric(known: Material, label: str, name: str, model: ModelSource) -> JudgeAnswers:
     """Raises MissingInput, which is a Refused, for what the metric needs and the campaign has not."""
     return _asked(known, label, metric_of(known, name, model), [])

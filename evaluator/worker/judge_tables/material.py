@@ -13,18 +13,19 @@ from core.errors import Refused
 from evaluator.encoders.text_encoder import KeptEncodings, TextEncoder
 from evaluator.judges.texts import Referenced, context_key, referenced
 from evaluator.metaevaluation.judges_table import PeopleScores
-from evaluator.metrics.inputs import MissingInput, Training, turns_of
+from evaluator.metrics.inputs import MissingInput, ModelSource, Training, turns_of
 from evaluator.metrics.language_models import LanguageModel
 from evaluator.metrics.metric import MetricJudge
 from evaluator.metrics.registry import METRICS, build
 from evaluator.trainings import sources
 from evaluator.versions.selectors import TrainingBasis, basis
 
-LOADED: dict[str, Callable[[str], TextEncoder | LanguageModel]] = {
-    "encoder": KeptEncodings.load,
-    "masked": LanguageModel.masked,
-    "causal": LanguageModel.causal,
+LOADED: dict[str, Callable[[ModelSource], TextEncoder | LanguageModel]] = {
+    "encoder": lambda model: KeptEncodings.load(model.source, pooling=model.pooling),
+    "masked": lambda model: LanguageModel.masked(model.source),
+    "causal": lambda model: LanguageModel.causal(model.source),
 }
+INSTALLED = ModelSource()
 
 
 @dataclass(frozen=True)
@@ -52,13 +53,13 @@ class Material:
         return Training.dealt(self.texts, None if np.isnan(scores).all() else scores.tolist())
 
     @cached_property
-    def models(self) -> dict[tuple[str, str], TextEncoder | LanguageModel]:
+    def models(self) -> dict[tuple[str, ModelSource], TextEncoder | LanguageModel]:
         """Those that were loaded already, by what needs them and their source: all metrics share one, which reads each text
         once."""
         return {}
 
     @cached_property
-    def metrics(self) -> dict[tuple[str, str], MetricJudge]:
+    def metrics(self) -> dict[tuple[str, ModelSource], MetricJudge]:
         """Those that were made already, by name and model: one that learns does so once."""
         return {}
 
@@ -100,30 +101,34 @@ def pairs_to_read(known: Material, most: int | None = None, seed: int = 0) -> li
     return [pairs[i] for i in sorted(drawn.tolist())]
 
 
-def metric_of(known: Material, name: str, model: str = "") -> MetricJudge:
-    """The metric at work on the campaign. model: what it reads with, a folder or a name on the hub; without one the encoder
-    that is installed. Raises MissingInput."""
+def metric_of(known: Material, name: str, model: ModelSource = INSTALLED) -> MetricJudge:
+    """The metric at work on the campaign. model: what it reads with. Raises MissingInput."""
     if (name, model) not in known.metrics:
-        need = model_needed(name)
-        given: dict[str, Any] = {need: _model(known, need, model)} if need == "encoder" or model else {}
+        given = model_given(name, model, known.models)
         known.metrics[name, model] = build(name, corpus=turns_of(known.texts), training=known.training, **given)
     return known.metrics[name, model]
 
 
-def model_needed(name: str) -> str:
-    """What kind of model a metric reads with; empty where it needs none."""
-    return next((need for need in LOADED if need in METRICS[name].needs), "")
-
-
-def _model(known: Material, need: str, source: str) -> TextEncoder | LanguageModel:
-    """Raises MissingInput where it cannot be loaded, or is none of that kind."""
-    if (need, source) not in known.models:
+def model_given(
+    name: str, model: ModelSource, loaded: dict[tuple[str, ModelSource], TextEncoder | LanguageModel]
+) -> dict[str, Any]:
+    """What `build` takes of the metric's model; loaded: those that are there already, to which this one is added. Raises
+    MissingInput where it cannot be loaded, or is none of that kind."""
+    need = model_needed(name)
+    if need != "encoder" and not (need and model.source):
+        return {}
+    if (need, model) not in loaded:
         try:
-            known.models[need, source] = LOADED[need](source)
+            loaded[need, model] = LOADED[need](model)
         except (OSError, ValueError, KeyError) as error:
             reason = str(error).splitlines()[0].rstrip(".")
-            raise MissingInput(f"The model {source!r} cannot be loaded: {reason}.") from error
-    return known.models[need, source]
+            raise MissingInput(f"The model {model.source!r} cannot be loaded: {reason}.") from error
+    return {need: loaded[need, model]}
+
+
+def model_needed(name: str) -> str:
+    """What kind of model a metric reads with; empty where it needs none."""
+    return METRICS[name].model
 
 
 def _people(source: sources.Source, group_of: Mapping[str, str]) -> PeopleScores:

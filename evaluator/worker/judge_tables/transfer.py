@@ -1,7 +1,7 @@
 """What judges are worth on another campaign than the one they learnt from, or whose people gave them their ties (Zhao et al.
 2020, section 6.1), and what fewer of people's scores are worth to one that learns (section 6.2). Imported inside commands."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,10 +16,10 @@ from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson, 
 from evaluator.metaevaluation.held_out import decide_by_other_folds
 from evaluator.metaevaluation.pairs import JudgedPair, as_arrays
 from evaluator.metaevaluation.resampling import correlation_interval
-from evaluator.metrics.inputs import FOLDS, turns_of
+from evaluator.metrics.inputs import FOLDS, ModelSource, turns_of
 from evaluator.metrics.metric import MetricJudge
 from evaluator.metrics.registry import METRICS, build
-from evaluator.worker.judge_tables.material import Material
+from evaluator.worker.judge_tables.material import INSTALLED, Material, model_given, model_needed
 from evaluator.worker.registration import json_ready
 
 LEARN = frozenset({"scores", "replies"})
@@ -27,15 +27,24 @@ SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)  # of the contexts that people score
 TRIALS = 3  # draws of these contexts, for each share below one
 
 
-def matrix(names: Sequence[str], campaigns: Sequence[Material], seed: int) -> dict[str, Any]:
+Named = tuple[str, ModelSource]  # a metric, and what it reads with
+
+
+def with_models(names: Sequence[str], models: Mapping[str, Sequence[ModelSource]]) -> list[Named]:
+    """Each metric with each model that is named for it, or with what is installed."""
+    return [(name, model) for name in names for model in models.get(model_needed(name), [INSTALLED])]
+
+
+def matrix(metrics: Sequence[Named], campaigns: Sequence[Material], seed: int) -> dict[str, Any]:
     """{rows: [{judge, train, test, outputs, pearson, spearman, pairs, accuracy, with_ties}], without: [{judge, why}]}: each
     metric on each campaign, by what it learnt, and the ties it was given, on each. Where both are one campaign it is out of
     fold. pearson and accuracy have 95% intervals over contexts drawn by the seed: pearson_low, pearson_high and so on."""
     rows, without = [], []
-    for name in names:
+    for metric_name, model in metrics:
+        name = model.named(metric_name)
         try:
             for train in campaigns:
-                metric = _metric(name, train)
+                metric = _metric(metric_name, model, train)
                 u = {known.campaign.slug: metric.utilities(known.texts) for known in campaigns}
                 rows += [_cell(name, train, test, u, seed) for test in campaigns]
         except Refused as refused:
@@ -44,7 +53,7 @@ def matrix(names: Sequence[str], campaigns: Sequence[Material], seed: int) -> di
     return json_ready({"rows": rows, "without": without})
 
 
-def fewer_labels(name: str, known: Material, seed: int) -> list[dict[str, Any]]:
+def fewer_labels(name: str, known: Material, seed: int, model: ModelSource = INSTALLED) -> list[dict[str, Any]]:
     """[{judge, labels: outputs with people's scores, pearson, spearman, pearson_low, pearson_high}]: the means over TRIALS
     draws of whole contexts, and the lowest and highest Pearson; None where one draw is all there is. The judge is measured
     out of fold on all outputs. Raises Refused for a metric that learns nothing from scores."""
@@ -61,7 +70,8 @@ def fewer_labels(name: str, known: Material, seed: int) -> list[dict[str, Any]]:
             fewer = np.where(np.isin(keys, drawn), scores, np.nan)
             training = replace(known.training, scores=fewer)
             try:
-                u = build(name, corpus=turns_of(known.texts), training=training).utilities(known.texts)
+                given = model_given(name, model, known.models)
+                u = build(name, corpus=turns_of(known.texts), training=training, **given).utilities(known.texts)
                 trials.append((int(np.isfinite(fewer).sum()), *_correlations(u, scores)))
             except Refused:  # too few to learn from
                 continue
@@ -69,14 +79,14 @@ def fewer_labels(name: str, known: Material, seed: int) -> list[dict[str, Any]]:
             labels, *figures = np.mean(trials, axis=0).tolist()
             by_pearson = [trial[1] for trial in trials]
             low, high = (min(by_pearson), max(by_pearson)) if len(trials) > 1 else (None, None)
-            found.append({"judge": name, "labels": round(labels), "pearson": figures[0], "spearman": figures[1]})
+            found.append({"judge": model.named(name), "labels": round(labels), "pearson": figures[0], "spearman": figures[1]})
             found[-1] |= {"pearson_low": low, "pearson_high": high}
     return json_ready(found)
 
 
-def _metric(name: str, train: Material) -> MetricJudge:
-    learns = METRICS[name].needs & LEARN
-    return build(name, corpus=turns_of(train.texts), training=train.training if learns else None)
+def _metric(name: str, model: ModelSource, train: Material) -> MetricJudge:
+    learns, given = METRICS[name].needs & LEARN, model_given(name, model, train.models)
+    return build(name, corpus=turns_of(train.texts), training=train.training if learns else None, **given)
 
 
 def _cell(name: str, train: Material, test: Material, u: dict[str, Numbers], seed: int) -> dict[str, Any]:

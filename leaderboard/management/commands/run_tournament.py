@@ -60,6 +60,7 @@ class Command(ServiceCommand):
         parser.add_argument("--only-kept", action="store_true", help="with --basis people: only what the filter kept")
         parser.add_argument("--wait", action="store_true", help="play in this process instead of in a worker")
         judge_options.add_arguments(parser)
+        judge_options.add_model_arguments(parser)
 
     def run(self, slug, criterion, seed, games, rating, ties, pairing, stop, level, wait, only_kept, **options):
         campaign = campaign_named(slug)
@@ -105,8 +106,9 @@ class Command(ServiceCommand):
 def _who_judges(campaign: Campaign, options: dict) -> tuple[str, Judge | None]:
     """(basis, judge) that the options name; one that they set up plays from then on without them."""
     asked = asked_of(options)
-    name = "" if asked.judge in ("", *(one.name for one in judge_options.options_of(options, campaign))) else asked.judge
-    brought = judge_options.set_up_judges(options, campaign, name)
+    metrics = judge_options.metrics_of(options, [asked.judge]) if judge_options.models_of(options) else []
+    name = "" if metrics or asked.judge in ("", *(o.name for o in judge_options.options_of(options, campaign))) else asked.judge
+    brought = judge_options.set_up_judges(options, campaign, name, metrics)
     if len(brought) > 1:
         raise Refused(f"A tournament has one judge. You named: {', '.join(judge.name for judge in brought)}.")
     if brought:

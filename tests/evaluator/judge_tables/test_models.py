@@ -5,6 +5,7 @@ import torch
 from django.core.management import CommandError
 from transformers import XLNetConfig, XLNetLMHeadModel
 
+from evaluator import tasks
 from tests.evaluator.metrics.conftest import saved, tiny_causal, tiny_encoder, tiny_masked  # noqa: F401
 from tests.evaluator.world import World, command
 
@@ -40,6 +41,31 @@ def test_each_metric_has_a_row_for_each_model(folders, tmp_path, client, monkeyp
     without = {row["judge"]: row["why"] for row in said["without"]}
     assert "is no causal language model" in without["slp-causal, masked"]
     assert said["options"][-len(models) :] == models
+
+
+def test_a_model_is_tried_on_another_campaign_and_asked_from_the_page(folders, tmp_path, client, monkeypatch):
+    """Set up by a command, offered by its name: no request names a folder."""
+    monkeypatch.setattr("evaluator.worker.judge_tables.candidates.METRICS", [])
+    world = World(tmp_path, client)
+    models = ["--encoder", str(folders["bert"]), "--pooling", "cls"]
+    said = command("transfer_judges", "talk", "--judge", "cosim", *models)
+    assert [row["judge"] for row in said["rows"]] == ["cosim, bert"] and said["options"] == models
+    made = command("set_up_judge", "talk", "--metric", "cosim", *models)
+    assert made["judges"] == [{"name": "cosim, bert", "kind": "model metric", "calls": 0}]
+    assert "cosim, bert (model metric)" in world.get(world.alice, "/c/talk/comparator/judges/").content.decode()
+    asked = {"annotators": "crowd", "judges": ["cosim, bert"]}
+    job = world.client.post("/api/campaigns/talk/judges/", asked, "application/json").json()["id"]
+    tasks.set_beside_people(job)
+    rows = world.get(world.alice, "/api/campaigns/talk/judges/").json()["table"]["tables"]["all"]["rows"]
+    (row,) = [row for row in rows if row["kind"] == "judge"]
+    assert row["settings"]["vectors"] == "cls of the last layer" and row["settings"]["pooling_by"] == "chosen"
+    assert row["correlations"]["sample_pearson"]["value"] == pytest.approx(said["rows"][0]["pearson"])
+    for wrong, why in (
+        (["--metric", "bleu-4", *models], "'bleu-4' does not read with --encoder"),
+        (["--metric", "esm"], "name one"),
+    ):
+        with pytest.raises(CommandError, match=why):
+            command("set_up_judge", "talk", *wrong)
 
 
 def test_a_model_that_is_not_there_is_said(folders, tmp_path, client, monkeypatch):

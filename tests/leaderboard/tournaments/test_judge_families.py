@@ -65,6 +65,11 @@ def reward_model(world, server) -> str:
     return Path(folder).name
 
 
+def metric_with_a_model(world, server) -> str:
+    command("set_up_judge", "talk", "--metric", "cosim", "--encoder", tiny_encoder(), "--pooling", "cls")
+    return f"cosim, {Path(tiny_encoder()).name}"
+
+
 def language_model(world, server) -> str:
     command(
         "set_up_judge",
@@ -101,6 +106,7 @@ def joint_comparator(world, server) -> str:
 
 FAMILIES = {
     metric: Judge.Kind.METRIC,
+    metric_with_a_model: Judge.Kind.MODEL_METRIC,
     imported: Judge.Kind.IMPORTED,
     program: Judge.Kind.PROGRAM,
     reward_model: Judge.Kind.REWARD_MODEL,
