@@ -31,7 +31,7 @@ class Command(BaseCommand):
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000)
         parser.add_argument("--web-processes", type=int, default=_web_processes(), help="default: %(default)s")
-        parser.add_argument("--threads", type=int, default=4, help="of each web process; default: %(default)s")
+        parser.add_argument("--threads", type=int, default=_threads(), help="of each web process; default: %(default)s")
         parser.add_argument(
             "--queues",
             nargs="*",
@@ -206,6 +206,12 @@ def _threads_of_torch() -> str:
 def _web_processes() -> int:
     """One for each core, up to four; SQLite lets only one write, so a second one would mostly wait."""
     return 1 if connection.vendor == "sqlite" else min(os.cpu_count() or 1, 4)
+
+
+def _threads() -> int:
+    """While some wait for PostgreSQL to write to its disk, others work, and it writes for several at once: eight of each
+    process store 1.1 times as many judgments a second as four, 16 no more. SQLite has one writer."""
+    return 4 if connection.vendor == "sqlite" else 8
 
 
 def _interrupt(*_):
