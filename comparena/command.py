@@ -9,6 +9,16 @@ TREE = HERE / "tree" if (HERE / "tree").is_dir() else HERE.parent  # a wheel car
 WITHOUT_SERVER = ("gate", "check_judge", "doctor", "watch_run", "train_generator")  # they read files: no settings, no database
 
 
+def _reproduce(words: list[str]) -> int:
+    """The papers' studies lie beside the product, in a checkout alone."""
+    if not (TREE / "benchmarks" / "studies").is_dir():
+        print("comparena reproduce needs the source: run it in a checkout of the repository.", file=sys.stderr)
+        return 2
+    from benchmarks.studies.__main__ import main as reproduce
+
+    return reproduce(words)
+
+
 def main() -> None:
     """Run what the words on the command line say, with `core`, `config` and the rest importable in this process alone."""
     if str(TREE) not in sys.path:
@@ -23,6 +33,8 @@ def main() -> None:
         from leaderboard.offline.commands import main as without_server
 
         sys.exit(without_server(words))
+    if words[:1] == ["reproduce"]:
+        sys.exit(_reproduce(words[1:]))
     if words in ([], ["help"], ["--help"], ["-h"]):
         from leaderboard.offline.commands import summary
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from django.core.management import get_commands, load_command_class
 
+from benchmarks.studies.__main__ import parser as reproduce
 from leaderboard.offline.commands import PARSERS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -62,8 +63,8 @@ def command_lines(page: str) -> list[list[str]]:
 @cache
 def options_of(command: str) -> set[str] | None:
     """None where there is no such command."""
-    if command in PARSERS:
-        return {option for action in PARSERS[command]()._actions for option in action.option_strings}
+    if command in (parsers := {**PARSERS, "reproduce": reproduce}):
+        return {option for action in parsers[command]()._actions for option in action.option_strings}
     if command not in get_commands():
         return None
     parser = load_command_class(get_commands()[command], command).create_parser("manage.py", command)

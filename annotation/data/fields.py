@@ -71,6 +71,7 @@ OUTPUTS = [
     maybe("total_iterations", "length of the whole training"),
     maybe("chosen_at", "when somebody chose that this checkpoint plays, and not the newest one"),
     SAMPLE,
+    maybe("logprob", "natural logarithm of its probability, as its generator gives it", "log_probability"),
     maybe("knowledge", "facts shown with the input"),
     maybe("metadata", "anything else, a JSON object"),
     PURPOSE,

@@ -14,7 +14,19 @@ from core.errors import RowError, quoted
 from core.rowfiles import BadField, Row
 from core.rows import MISSING
 
+LOGPROB = "logprob"  # in a row, and in an output's metadata
+
 PEOPLE = ("human", "humans", "human-written", "people", "reference", "references", "gold")
+
+
+def _beside(row: Row) -> dict[str, Any]:
+    """What an output's row says of it: figures that were published, and its log probability."""
+    if row.get(LOGPROB) in (None, ""):
+        return row.mapping("published")
+    logprob = row.number(LOGPROB)
+    if logprob > 0:
+        raise BadField(LOGPROB, f"is {logprob:g}, but the logarithm of a probability is 0 at most")
+    return {**row.mapping("published"), LOGPROB: logprob}
 
 
 class OutputsImport(Corpus):
@@ -44,7 +56,7 @@ class OutputsImport(Corpus):
         checkpoint = self.checkpoint(row, system)
         sample = row.whole("sample", default=0)
         text = row.text("output", empty=True)
-        output = self.output(context, system, checkpoint, sample, text, "output", row.mapping("published"))
+        output = self.output(context, system, checkpoint, sample, text, "output", _beside(row))
         self.known_rows.take(row, output)
         if self.keeps_columns:
             beside = {c: v for c, v in row.fields.items() if c not in self.fields and v is not None}

@@ -255,7 +255,16 @@ def referenced_outputs(campaign: Campaign, outputs: Sequence[Output]) -> list[Re
     given: dict[int, list[str]] = {}
     for context, text in Reference.objects.filter(context__campaign=campaign).values_list("context_id", "text"):
         given.setdefault(context, []).append(text)
-    human = [output.system.is_human for output in outputs]
+    human, known = [output.system.is_human for output in outputs], logprobs(campaign)
     return referenced(
-        [text_in(output.context, output.text) for output in outputs], human, [given.get(o.context_id, []) for o in outputs]
+        [text_in(output.context, output.text) for output in outputs],
+        human,
+        [given.get(o.context_id, []) for o in outputs],
+        [known.get(o.pk) for o in outputs],
     )
+
+
+def logprobs(campaign: Campaign) -> dict[int, float]:
+    """What generators say of their outputs, by the outputs' ids; of those that came with it."""
+    there = Output.objects.filter(context__campaign=campaign, replaced_at=None, metadata__has_key="logprob")
+    return dict(there.values_list("pk", "metadata__logprob"))

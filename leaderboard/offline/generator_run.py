@@ -49,7 +49,7 @@ def train(options: argparse.Namespace, show: Callable[[str], None]) -> int:
                 "iteration": one.iteration,
                 "total_iterations": one.total,
                 "output": reply.text,
-                "metadata": {"log_probability": round(reply.log_probability, 4)},
+                "logprob": round(reply.log_probability, 4),
             }
             for key, reply in zip(contexts.turns, replies)
         ]

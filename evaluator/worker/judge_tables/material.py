@@ -42,7 +42,13 @@ class Material:
     def texts(self) -> list[Referenced]:
         """(n,) the outputs; what people wrote for the same context is a reference of the others, as are the campaign's own."""
         given = [self.references.get(key[0], []) for key in self.source.keys]
-        return referenced(self.source.texts, self.source.human, given)
+        return referenced(self.source.texts, self.source.human, given, self._logprobs())
+
+    def _logprobs(self) -> list[float | None]:
+        """(n,) as generators gave them; empty where none did."""
+        known = sources.logprobs(self.campaign)
+        outputs = sources.outputs_of(self.snapshot, self.source.keys) if known else {}
+        return [known.get(outputs[key].pk) if key in outputs else None for key in self.source.keys] if known else []
 
     @cached_property
     def training(self) -> Training | None:

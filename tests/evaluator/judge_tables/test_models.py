@@ -5,9 +5,11 @@ import torch
 from django.core.management import CommandError
 from transformers import XLNetConfig, XLNetLMHeadModel
 
+from annotation.models import Output
 from evaluator import tasks
+from evaluator.trainings.sources import referenced_outputs
 from tests.evaluator.metrics.conftest import saved, tiny_causal, tiny_encoder, tiny_masked  # noqa: F401
-from tests.evaluator.world import World, command
+from tests.evaluator.world import World, command, write
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 METRICS = ["cosim", "slp-masked", "slp-causal", "perplexity"]
@@ -66,6 +68,27 @@ def test_a_model_is_tried_on_another_campaign_and_asked_from_the_page(folders, t
     ):
         with pytest.raises(CommandError, match=why):
             command("set_up_judge", "talk", *wrong)
+
+
+def test_what_generators_say_of_their_outputs_is_a_judge(tmp_path, client, monkeypatch):
+    """Likelier outputs first: the metric is the column, and it is what people here say backwards."""
+    monkeypatch.setattr("evaluator.worker.judge_tables.candidates.METRICS", ["logprob"])
+    world = World(tmp_path, client)
+    (why,) = [one["why"] for one in command("evaluate_judges", "talk")["without"] if one["judge"] == "logprob"]
+    assert "it needs the generator's own log probability" in why
+    given = {"Person": -9.5, "Fine": -8, "Plain": -7, "Poor": -1}
+    wrong = [world.rows[0] | {"context_id": "new", "logprob": 0.5}]
+    with pytest.raises(CommandError, match="'logprob': is 0.5, but the logarithm of a probability is 0 at most"):
+        command("import_outputs", "talk", write(tmp_path, "wrong.jsonl", wrong))
+    Output.objects.all().delete()
+    rows = [row | {"log_probability": given[row["system"]]} for row in world.rows]
+    command("import_outputs", "talk", write(tmp_path, "rows.jsonl", rows))
+    (row,) = [r for r in command("evaluate_judges", "talk")["tables"]["all"]["rows"] if r["kind"] == "judge"]
+    assert row["outputs"] == len(rows) and row["correlations"]["sample_spearman"]["value"] < -0.9
+    outputs = list(Output.objects.select_related("context", "system"))
+    assert [text.logprob for text in referenced_outputs(outputs[0].context.campaign, outputs)] == [
+        given[output.system.name] for output in outputs
+    ]
 
 
 def test_a_model_that_is_not_there_is_said(folders, tmp_path, client, monkeypatch):

@@ -1,0 +1,1 @@
+"""The papers' studies, each run by one command: `comparena reproduce STUDY`."""

@@ -1,0 +1,62 @@
+"""A paper's study, from one command: forecast, parts that are kept, and a report with the paper's numbers beside ours.
+
+    comparena reproduce zhang DATA --out DIR [--preset tiny] [--encoder MODEL ...] [--masked MODEL ...] [--causal MODEL ...]
+        [--part NAME ...] [--forecast] [--seed 0]
+
+DATA has NAME.outputs.jsonl and NAME.ratings.jsonl. The same command goes on where it was stopped. `--preset tiny` takes random
+models and few outputs: it shows that a study runs, and its numbers mean nothing."""
+
+import argparse
+import os
+from importlib import import_module
+from pathlib import Path
+
+from benchmarks.studies.study import Asked, Study, forecast, run
+from core.version import code_version
+
+STUDIES = ("zhang",)  # modules of this folder
+PRESETS = ("tiny", "small")
+
+
+def parser() -> argparse.ArgumentParser:
+    found = argparse.ArgumentParser(
+        prog="comparena reproduce", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    found.add_argument("study", choices=STUDIES)
+    found.add_argument("data", type=Path)
+    found.add_argument("--out", type=Path, required=True)
+    found.add_argument("--preset", choices=PRESETS, default="small")
+    found.add_argument("--seed", type=int, default=0)
+    found.add_argument("--part", action="append", metavar="NAME", help="work out only this part; repeat for more")
+    found.add_argument("--forecast", action="store_true", help="say what is to be done, and do nothing")
+    for need in ("encoder", "masked", "causal"):
+        found.add_argument(f"--{need}", nargs="+", default=[], metavar="MODEL", help="a folder, or a name on the hub")
+    return found
+
+
+def main(words: list[str] | None = None) -> int:
+    from benchmarks.studies import report
+
+    options = parser().parse_args(words)
+    models = options.encoder, options.masked, options.causal
+    asked = Asked(options.data, options.out, options.preset, options.seed, *models)
+    study: Study = import_module(f"benchmarks.studies.{options.study}")
+    folder = options.out / f"{options.study}-{options.preset}-{options.seed}"
+    parts = study.parts(asked)
+    if unknown := set(options.part or ()) - {part.name for part in parts}:
+        parser().error(f"There is no part {min(unknown)!r}; there are: {', '.join(part.name for part in parts)}.")
+    parts = [part for part in parts if not options.part or part.name in options.part]
+    print(forecast(study, parts, folder), flush=True)
+    if options.forecast:
+        return 0
+    results = run(study, parts, folder, lambda line: print(line, flush=True))
+    head = f"Preset {options.preset}, seed {options.seed}, code {code_version()}."
+    if options.preset == "tiny":
+        head += " Random models: these numbers mean nothing."
+    print(*report.write(study, study.tables(results), head, folder), sep="\n")
+    return 0
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    raise SystemExit(main())
