@@ -1,11 +1,13 @@
 """Geometry of the board's charts, computed here so that a page needs no script: plain numbers for SVG attributes."""
 
-import math
 import textwrap
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
+from annotation import plots
+from annotation.plots import Mark, round_values
 from leaderboard.boards.board import Board
+from leaderboard.boards.panels import Category
 
 WIDTH, SIDE, TOP = 360, 18, 8
 LINE, GAP = 11, 10  # of a whisker chart: each whisker of a system, and what parts the systems
@@ -13,6 +15,7 @@ LINE, GAP = 11, 10  # of a whisker chart: each whisker of a system, and what par
 NAMES, LETTERS, NAME_LINE, BASELINE = 130, 18, 14, 4
 MARGIN = 4  # percent of a cell that stay free on either side of its intervals
 COLOURS = 8
+SMALL, SHOWN = 280, 12  # of a slice's plot: its width, and the most systems in it
 STEPS = (25, 50, 100, 200, 500, 1000, 2000)
 
 
@@ -75,7 +78,7 @@ def row_intervals(board: Board) -> dict:
     in percent of a table's cell; better is right. In the question's unit, where each system has an estimate in it, else as
     ratings."""
     found, turned = _own_intervals(board), board.question.unit == "points" and board.question.best == "low"
-    write = "{:.0%}".format if board.question.unit == "share" else "{:g}".format
+    write = _writer(board)
     if len(found) < len(board.standings):
         found = {row.id: (row.low, row.rating, row.high) for row in board.standings}
         write, turned = "{:g}".format, False
@@ -96,20 +99,20 @@ def row_intervals(board: Board) -> dict:
     return {"rows": rows, "ticks": [(place(value), write(value)) for value in values]}
 
 
+def own_number(board: Board, value: float) -> str:
+    """A value in the question's unit: 71%, or 3.42."""
+    return f"{value:.0%}" if board.question.unit == "share" else f"{value:.2f}"
+
+
+def _writer(board: Board) -> Callable[[float], str]:
+    """How a value in the question's unit is written on an axis."""
+    return "{:.0%}".format if board.question.unit == "share" else "{:g}".format
+
+
 def _own_intervals(board: Board) -> dict[int, tuple[float, float, float]]:
     """{a system's id: (low, value, high)} in the question's unit, of the systems of which they are known"""
     known = ((row.id, row.own) for row in board.standings)
     return {pk: (own.low, own.value, own.high) for pk, own in known if own and own.low is not None and own.high is not None}
-
-
-def round_values(low: float, high: float, most: int = 4) -> list[float]:
-    """Round numbers from low to high, at most so many: multiples of 1, 2 or 5 times a power of ten."""
-    size = 10.0 ** math.floor(math.log10((high - low) or abs(high) or 1))
-    for step in (size * factor for factor in (0.1, 0.2, 0.5, 1, 2, 5)):
-        first, last = math.ceil(round(low / step, 9)), math.floor(round(high / step, 9))
-        if last - first < most:
-            return [round(step * n, 9) for n in range(first, last + 1)] or [low]
-    return [low]
 
 
 def colour(system: int) -> int:
@@ -152,11 +155,48 @@ def history(systems: list[dict]) -> list[dict]:
     return [panel(system) for system in systems]
 
 
-def heat(share: float | None) -> str:
-    """The class of a cell: how far a share (0 to 1) is above or below a half, in four steps each way."""
-    if share is None or abs(share - 0.5) < 0.02:
-        return ""
-    return f"heat-{'up' if share > 0.5 else 'down'}-{min(4, 1 + int(abs(share - 0.5) * 8))}"
+def by_length(board: Board) -> dict | None:
+    """Each system's estimate by the mean length of its outputs; None where fewer than three are known."""
+    length = {row.system: row.length for row in board.length.systems} if board.length else {}
+    found, write = _own_intervals(board), _writer(board)
+    in_own = len(found) == len(board.standings)
+    marks = []
+    for row in board.standings:
+        if (x := length.get(row.system)) is None:
+            continue
+        low, value, high = found[row.id] if in_own else (row.low, row.rating, row.high)
+        note = f"{own_number(board, value) if in_own else f'{value:.0f}'}, {x:,.0f} characters"
+        marks.append(Mark(row.system, value, low, high, colour(row.id), x, note))
+    return plots.scatter(marks, write if in_own else "{:g}".format, "{:,.0f}".format)
+
+
+def head_to_head(rows: Sequence[dict]) -> dict | None:
+    """rows: {system, cells: [won, tied, lost] or None}, best first, as the table has them."""
+
+    def say(i: int, j: int) -> str:
+        won, tied, lost = rows[i]["cells"][j]
+        return f"{rows[i]['system']} against {rows[j]['system']}: {won} won, {tied} tied, {lost} lost"
+
+    names = [row["system"] for row in rows]
+    return plots.heat_map(names, [[share_of(cell) for cell in row["cells"]] for row in rows], say)
+
+
+def share_of(cell: Sequence[int] | None) -> float | None:
+    """[won, tied, lost] as the share of the points; None where nothing was played."""
+    return (cell[0] + cell[1] / 2) / sum(cell) if cell and sum(cell) else None
+
+
+def slices(category: Category, ids: Mapping[str, int]) -> list[dict]:
+    """A small dot plot for each value of a category, all on one scale: {value, contexts, chart, more: systems left out}."""
+    ends = [end for row in category.systems for cell in row.cells if cell for end in (cell.low, cell.high)]
+    made = []
+    for k, value in enumerate(category.values):
+        there = [(row.system, row.cells[k]) for row in category.systems]
+        marks = [Mark(name, c.rating, c.low, c.high, colour(ids[name]) if name in ids else 0) for name, c in there if c]
+        shown = sorted(marks, key=lambda mark: -mark.value)[:SHOWN]
+        chart = plots.dot_plot(shown, (min(ends), max(ends)), "{:.0f}".format, SMALL) if shown else None
+        made.append({"value": value.value, "contexts": value.contexts, "chart": chart, "more": len(marks) - len(shown)})
+    return made
 
 
 def dumbbells(results) -> dict | None:

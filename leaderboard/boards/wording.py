@@ -138,23 +138,24 @@ def _first(board: Board, first: Difference) -> str:
     gate = board.basis.judge and board.basis.judge.gate
     said = "As this comparator sees it, " if gate and not gate.passed else ""
     said += f"{first.upper} is first{' in its group' if board.is_split else ''}"
+    ahead = _by_how_much(board, first)
     if first.known:
-        by = _by_how_much(board, first)
-        return f"{said}. It is above {first.lower}{f' by {by},' if by else ''} with {confidence(board)} confidence."
-    said += f" so far, but not yet known to be above {first.lower}"
+        return f"{said}. It is above {first.lower}{f' {ahead},' if ahead else ''} with {confidence(board)} confidence."
+    said += f" so far, but not yet known to be above {first.lower}{f': ahead {ahead}' if ahead else ''}"
     return f"{said}; {forecast(first.forecast)} might separate them." if first.forecast else f"{said}."
 
 
 def _by_how_much(board: Board, pair: Difference) -> str:
-    """In the question's unit: 0.42 points (0.21 to 0.63); empty where that is not known."""
+    """In the question's unit: by 0.42 points (0.21 to 0.63), or in 71% of comparisons (64% to 77%); empty where that is not
+    known."""
     own = pair.own
     if own is None or own.low is None or own.high is None:
         return ""
+    if board.question.unit == "share":
+        return f"in {own.value:.0%} of comparisons ({own.low:.0%} to {own.high:.0%})"
     sign = -1 if own.value < 0 else 1  # where the lowest is the best
     value, (low, high) = sign * own.value, sorted((sign * own.low, sign * own.high))
-    if board.question.unit == "share":
-        return f"{100 * value:.0f} percentage points ({100 * low:.0f} to {100 * high:.0f})"
-    return f"{value:.2f} points ({low:.2f} to {high:.2f})"
+    return f"by {value:.2f} points ({low:.2f} to {high:.2f})"
 
 
 def confidence(board: Board) -> str:

@@ -6,12 +6,14 @@ from typing import Any
 from django import template
 from django.template.defaultfilters import floatformat
 
+from annotation.plots import heat as heat_of
 from leaderboard.boards import charts, diagnoses, wording
 from leaderboard.boards.board import Board
 from leaderboard.boards.cautions import Caution
 from leaderboard.boards.cautions import cautions as every_caution
 from leaderboard.boards.estimates import Difference, Estimate, Name, Standing
 from leaderboard.boards.exports import own_estimate
+from leaderboard.boards.panels import Category
 from leaderboard.boards.queries import asked_by, link_label
 
 register = template.Library()
@@ -101,6 +103,22 @@ def head_to_head(board: Board) -> list[dict]:
 
 
 @register.filter
+def heat_map(rows: list[dict]) -> dict | None:
+    """head_to_head, drawn."""
+    return charts.head_to_head(rows)
+
+
+@register.filter
+def by_length(board: Board) -> dict | None:
+    return charts.by_length(board)
+
+
+@register.filter
+def slices(category: Category, board: Board) -> list[dict]:
+    return charts.slices(category, {row.system: row.id for row in board.standings})
+
+
+@register.filter
 def ranks(row) -> str:
     """A rank interval: 2, or 2–4. row: of a board, or a SystemRating."""
     return wording.rank(row)
@@ -115,12 +133,12 @@ def any_has(standings, name: str) -> bool:
 @register.filter
 def points(cell) -> float | None:
     """[won, tied, lost] as the share of the points; None where nothing was played."""
-    return (cell[0] + cell[1] / 2) / sum(cell) if cell and sum(cell) else None
+    return charts.share_of(cell)
 
 
 @register.filter
 def heat(share) -> str:
-    return charts.heat(share)
+    return heat_of(share)
 
 
 @register.filter
@@ -146,7 +164,7 @@ def rating_heat(row) -> str:
     """The class of a cell that holds a rating: coloured only where its interval leaves out 1500, the mean of all."""
     if not row:
         return ""
-    return charts.heat(0.5 + (row.rating - 1500) / 800) if row.low > 1500 or row.high < 1500 else ""
+    return heat_of(0.5 + (row.rating - 1500) / 800) if row.low > 1500 or row.high < 1500 else ""
 
 
 @register.filter

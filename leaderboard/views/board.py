@@ -15,6 +15,8 @@ from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from leaderboard.access import is_member, tournament_for
 from leaderboard.boards import charts, exports, queries
+from leaderboard.boards.board import Board
+from leaderboard.boards.slices import asked_slice, headline, on_slice, slices
 from leaderboard.forms import BoardForm, PlayForm
 from leaderboard.models import Tournament
 from leaderboard.tournaments import active_selection, start
@@ -54,6 +56,7 @@ def leaderboard(request, slug):
     if shown:
         context["judge_and_criterion"] = board_query(*queries.asked_by(shown), shown.criterion)
         context |= shown_board(shown, True, request.GET.get("population", "")) | {"confidence": confidence_of(shown)}
+        context |= shown_slice(context["board"], request.GET.get("slice", ""))
         context["chosen"] = queries.chosen_by_default(shown, request.GET.get("criterion"))
         if campaign.board_is_public:
             address = f"{reverse('board_embed', args=[slug])}?{context['judge_and_criterion']}"
@@ -98,6 +101,7 @@ def tournament(request, pk):
     }
     if found.finished_at:
         context |= shown_board(found, False, request.GET.get("population", "")) | {"confidence": confidence_of(found)}
+        context |= shown_slice(context["board"], request.GET.get("slice", ""))
     return render(request, "leaderboard/tournament.html", context)
 
 
@@ -133,6 +137,18 @@ def shown_board(shown: Tournament, live: bool, population: str = "") -> dict:
         "chart": charts.whiskers([b for b in (board, beside) if b]),
         "marks": shown.snapshot.marks.all() if shown.snapshot else [],
     }
+
+
+def shown_slice(board: Board, asked: str) -> dict:
+    """The slices that there are, and the one that is asked for; 404 for one that there is not."""
+    sliced = asked_slice(board, asked)
+    if asked and sliced is None:
+        raise Http404
+    there = {"slices": slices(board), "sliced": sliced}
+    if sliced:
+        of = on_slice(board, sliced)
+        there |= {"sliced_board": of, "sliced_headline": headline(of, sliced)}
+    return there
 
 
 @login_required

@@ -42,6 +42,7 @@ def pages(world, board) -> list[str]:
     return [
         BOARD,
         f"{BOARD}?judge=people",
+        f"{BOARD}?basis=people&criterion=Overall&slice=topic%3A+film",
         f"/tournaments/{board.pk}/",
         f"{BOARD}beside/",
         f"{BOARD}history/",

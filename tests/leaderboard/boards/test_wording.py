@@ -91,14 +91,14 @@ SAID = [
     (
         wording.headline,
         gated(True),
-        "Ant & Co_50% is first so far, but not yet known to be above =bee(); about 120 more contexts (80 to 210) "
-        "might separate them.",
+        "Ant & Co_50% is first so far, but not yet known to be above =bee(): ahead by 0.20 points (-0.04 to 0.44); "
+        "about 120 more contexts (80 to 210) might separate them.",
     ),
     (
         wording.headline,
         gated(False, "It fails."),
         "As this comparator sees it, Ant & Co_50% is first so far, but not yet known to be above "
-        "=bee(); about 120 more contexts (80 to 210) might separate them.",
+        "=bee(): ahead by 0.20 points (-0.04 to 0.44); about 120 more contexts (80 to 210) might separate them.",
     ),
     (
         wording.headline,
@@ -108,8 +108,17 @@ SAID = [
     (wording.headline, known_by(None), "Ant & Co_50% is first. It is above =bee() with 95% confidence."),
     (
         wording.headline,
-        replace(known_by(Estimate(0.114, 0.052, 0.176)), question=replace(BOARD.question, unit="share")),
-        "Ant & Co_50% is first. It is above =bee() by 11 percentage points (5 to 18), with 95% confidence.",
+        replace(known_by(Estimate(0.714, 0.642, 0.776)), question=replace(BOARD.question, unit="share")),
+        "Ant & Co_50% is first. It is above =bee() in 71% of comparisons (64% to 78%), with 95% confidence.",
+    ),
+    (  # a share is the chance to be preferred (tournaments/own_unit.py), not a difference of two shares
+        wording.headline,
+        replace(
+            gated(True),
+            question=replace(BOARD.question, unit="share"),
+            differences=(replace(BOARD.differences[0], own=Estimate(0.51, 0.28, 0.74), forecast=None),),
+        ),
+        "Ant & Co_50% is first so far, but not yet known to be above =bee(): ahead in 51% of comparisons (28% to 74%).",
     ),
     (  # the lowest is the best
         wording.headline,
@@ -119,8 +128,8 @@ SAID = [
     (
         wording.headline,
         replace(gated(True), groups=BOARD.groups),
-        "Ant & Co_50% is first in its group so far, but not yet known to be above =bee(); about 120 more contexts (80"
-        " to 210) might separate them.",
+        "Ant & Co_50% is first in its group so far, but not yet known to be above =bee(): ahead by 0.20 points (-0.04"
+        " to 0.44); about 120 more contexts (80 to 210) might separate them.",
     ),
     (wording.headline, replace(BOARD, standings=(), differences=(), groups=()), ""),
     (wording.confidence, BOARD, "95%"),

@@ -1,0 +1,157 @@
+"""Geometry of the charts that pages share, as plain numbers for SVG: rows of intervals, a scatter, a heat map. The templates
+are `includes/dot_plot.html`, `scatter.html` and `heat_map.html`; `js/plots.js` saves what they drew as SVG or PNG."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+WIDTH, SIDE, TOP, FOOT = 400, 16, 10, 22
+NAMES, LETTER = 140, 6.7  # the column of names, and the width of a letter of Inter at 12, on average
+ROW = 20  # of a dot plot
+WIDE, LEFT, TALL = 560, 44, 320  # of a scatter
+MANY = 25  # dots, from which on a scatter has no intervals
+CELL, SMALL, FEW = 40, (14, 24), 16  # of a heat map: cells of fewer systems than FEW have numbers, others are small
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Something at a value, with its interval if that is known. colour: one of a system's colours, 0 for none; x: where it
+    stands in a scatter; note: said of it when it is pointed at."""
+
+    name: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    colour: int = 0
+    x: float = 0.0
+    note: str = ""
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        return (self.value if self.low is None else self.low, self.value if self.high is None else self.high)
+
+
+def round_values(low: float, high: float, most: int = 4) -> list[float]:
+    """Round numbers from low to high, at most so many: multiples of 1, 2 or 5 times a power of ten."""
+    size = 10.0 ** math.floor(math.log10((high - low) or abs(high) or 1))
+    for step in (size * factor for factor in (0.1, 0.2, 0.5, 1, 2, 5)):
+        first, last = math.ceil(round(low / step, 9)), math.floor(round(high / step, 9))
+        if last - first < most:
+            return [round(step * n, 9) for n in range(first, last + 1)] or [low]
+    return [low]
+
+
+def short(name: str, width: float = NAMES) -> str:
+    """Cut to what fits into a column of names."""
+    most = int(width / LETTER)
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
+def span(marks: Sequence[Mark]) -> tuple[float, float]:
+    """The lowest and the highest end of their intervals."""
+    return min(mark.ends[0] for mark in marks), max(mark.ends[1] for mark in marks)
+
+
+def _axis(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
+    return lambda value: round(start + (end - start) * (value - low) / ((high - low) or 1), 1)
+
+
+def dot_plot(marks: Sequence[Mark], ends: tuple[float, float] | None = None, write=str, width: int = WIDTH) -> dict | None:
+    """A row for each mark: its name, its interval and a dot. ends: of the axis; default: of the intervals."""
+    if not marks:
+        return None
+    names = min(NAMES, width // 3)
+    low, high = ends or span(marks)
+    x = _axis(low, high, names + 8, width - SIDE)
+    base = TOP + ROW * len(marks)
+    rows = [
+        {
+            "name": short(mark.name, names),
+            "mark": mark,
+            "y": TOP + ROW * i + ROW // 2,
+            "low": x(max(low, mark.ends[0])),
+            "high": x(min(high, mark.ends[1])),
+            "at": x(mark.value),
+            "said": write(mark.value),
+        }
+        for i, mark in enumerate(marks)
+    ]
+    ticks = [(x(value), write(value)) for value in round_values(low, high)]
+    return {"width": width, "height": base + FOOT, "base": base, "top": TOP, "rows": rows, "ticks": ticks}
+
+
+def scatter(marks: Sequence[Mark], write=str, write_x=str) -> dict | None:
+    """Value by x; a name stands beside its dot where it covers no other. None below three."""
+    if len(marks) < 3:
+        return None
+    shown = marks if len(marks) < MANY else [replace(mark, low=None, high=None) for mark in marks]
+    (low, high), xs = span(shown), [mark.x for mark in marks]
+    x, base = _axis(min(xs), max(xs), LEFT + 16, WIDE - SIDE), TALL - 2 * FOOT
+    y = _axis(low, high, base - 6, TOP + 4)
+    dots, taken = [], [(x(mark.x), y(mark.value), x(mark.x)) for mark in marks]
+    for mark in marks:
+        at = x(mark.x), y(mark.value)
+        dot = {"mark": mark, "x": at[0], "y": at[1], "low": y(mark.ends[0]), "high": y(mark.ends[1])}
+        dots.append(dot | _label(mark, *at, taken))
+    return {
+        "width": WIDE,
+        "height": TALL,
+        "left": LEFT,
+        "right": WIDE - SIDE // 2,
+        "top": TOP,
+        "base": base,
+        "middle": (LEFT + WIDE) // 2,
+        "dots": dots,
+        "has_intervals": len(marks) < MANY,
+        "ticks": [(y(value), write(value)) for value in round_values(low, high)],
+        "x_ticks": [(x(value), write_x(value)) for value in round_values(min(xs), max(xs), 5)],
+    }
+
+
+def _label(mark: Mark, x: float, y: float, taken: list[tuple[float, float, float]]) -> dict[str, Any]:
+    """{name, anchor, name_x}: on the right of its dot or on the left, where nothing stands yet; else nothing."""
+    name = short(mark.name, 130)
+    width = LETTER * len(name)
+    for anchor, start in (("start", x + 7), ("end", x - 7 - width)):
+        end = start + width
+        beside = [(first, last) for first, height, last in taken if (first, height) != (x, y) and abs(height - y) <= 11]
+        if start > LEFT and end < WIDE and all(last < start or first > end for first, last in beside):
+            taken.append((start, y, end))
+            return {"name": name, "anchor": anchor, "name_x": x + (7 if anchor == "start" else -7)}
+    return {"name": ""}
+
+
+def heat_map(names: Sequence[str], shares: Sequence[Sequence[float | None]], say: Callable[[int, int], str]) -> dict | None:
+    """A cell for each two, coloured by how far a share (0 to 1) is from a half. say(row, column): said of a cell."""
+    if len(names) < 2:
+        return None
+    is_large = len(names) < FEW
+    small = max(SMALL[0], min(SMALL[1], WIDE // len(names)))
+    wide, tall = (CELL, CELL * 2 // 3) if is_large else (small, small)
+    left, top = NAMES + 26, 20
+    cells = [
+        {"x": left + wide * j, "y": top + tall * i, "heat": heat(share), "said": f"{share:.0%}", "title": say(i, j)}
+        for i, row in enumerate(shares)
+        for j, share in enumerate(row)
+        if share is not None
+    ]
+    step = 1 if is_large else 5
+    return {
+        "width": left + wide * len(names) + 2,
+        "height": top + tall * len(names) + 2,
+        "cell": (wide - 1, tall - 1),
+        "middle": (wide // 2, tall // 2 + 4),
+        "left": left,
+        "is_large": is_large,
+        "rows": [{"name": short(name), "number": i + 1, "y": top + tall * i + tall // 2 + 4} for i, name in enumerate(names)],
+        "columns": [(left + wide * j + wide // 2, j + 1) for j in range(len(names)) if not j or not (j + 1) % step],
+        "cells": cells,
+    }
+
+
+def heat(share: float | None) -> str:
+    """The class of a cell: how far a share (0 to 1) is above or below a half, in four steps each way."""
+    if share is None or abs(share - 0.5) < 0.02:
+        return ""
+    return f"heat-{'up' if share > 0.5 else 'down'}-{min(4, 1 + int(abs(share - 0.5) * 8))}"

@@ -1,0 +1,46 @@
+"""Geometry of the charts that pages share; expected places by hand."""
+
+from annotation import plots
+from annotation.plots import Mark
+
+WAYS = [Mark("Ant", 3.0, 2.0, 5.0, 1, 100), Mark("Bee", 1.0, 1.0, 2.0, 2, 300), Mark("Cat", 2.0, None, None, 0, 200)]
+
+
+def test_intervals_stand_in_rows_on_one_axis():
+    """From 1 at 133 + 8 to 5 at 400 - 16: 60.75 a point, so 3 is at 262.5. The column of names is a third of the width."""
+    chart = plots.dot_plot(WAYS)
+    assert [row["y"] for row in chart["rows"]] == [20, 40, 60]
+    assert (chart["rows"][0]["low"], chart["rows"][0]["at"], chart["rows"][0]["high"]) == (201.8, 262.5, 384.0)
+    assert chart["ticks"] == [(201.8, "2.0"), (323.2, "4.0")]
+    assert plots.dot_plot([]) is None
+
+
+def test_an_axis_that_is_given_cuts_an_interval_at_its_end():
+    """An interval of a mean on a scale from 0 to 1 may reach over 1; the drawing does not."""
+    chart = plots.dot_plot([Mark("Ant", 0.95, 0.87, 1.05)], (0, 1))
+    assert chart["rows"][0]["high"] == plots.WIDTH - plots.SIDE
+
+
+def test_a_scatter_names_no_dot_over_another_name():
+    """Three dots on one spot have room for two names: one on the right, one on the left."""
+    same = [Mark(name, 1.0, 0.0, 2.0, x=x) for name, x in (("Ant", 5), ("Bee", 5), ("Cat", 5), ("Dew", 1), ("Eel", 9))]
+    names = [dot["name"] for dot in plots.scatter(same)["dots"]]
+    assert len([name for name in names[:3] if name]) == 2 and names[3:] == ["Dew", "Eel"]
+    assert plots.scatter(same[:2]) is None
+
+
+def test_many_dots_have_no_intervals():
+    many = [Mark(str(i), i, i - 1.0, i + 1.0, x=i) for i in range(plots.MANY)]
+    assert not plots.scatter(many)["has_intervals"] and plots.scatter(many[1:])["has_intervals"]
+
+
+def test_cells_of_few_systems_are_large_enough_for_numbers():
+    shares = [[None, 0.75], [0.25, None]]
+    chart = plots.heat_map(["Ant", "Bee"], shares, lambda i, j: f"{i}{j}")
+    assert [(cell["title"], cell["heat"], cell["said"]) for cell in chart["cells"]] == [
+        ("01", "heat-up-3", "75%"),
+        ("10", "heat-down-3", "25%"),
+    ]
+    n = plots.FEW
+    many = plots.heat_map([str(i) for i in range(n)], [[None] * n] * n, lambda i, j: "")
+    assert chart["is_large"] and not many["is_large"] and many["columns"][1][1] == 5
