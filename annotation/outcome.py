@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from enum import Enum
 
 
@@ -32,38 +33,48 @@ SIDES = {"left": Outcome.A, "right": Outcome.B}
 CODES = {outcome.value: outcome.code for outcome in Outcome}
 CHOICES = {outcome.code: outcome.value for outcome in Outcome}
 # Other words for an outcome: arenas', MT-bench's, AutoArena's and AlpacaEval's. Both bad rates as a tie.
+TEXT = "(response|output|answer|text|option)"
 SIDE = re.compile(  # systems are seldom called so
-    r"(\[\[)?(model_|assistant_|model (?=\d)|(response|output|answer|text|option)[ _])?(a|b|1|2)(?(1)\]\])( is better| wins)?"
+    rf"(\[\[)?(model_|assistant_|model (?=\d)|{TEXT}[ _])?(?P<open>\()?(?P<side>[ab12])(?(open)\))(?(1)\]\])"
 )
-WORDS = dict.fromkeys(
-    ("tie", "tie (inconsistent)", "-", "draw", "equal", "same", "0", "[[c]]", "both are equal", "both equal"), Outcome.TIE
+TIES = {"tie", "tie (inconsistent)", "-", "draw", "same", "0", "[[c]]", "about the same", "no preference", "no difference"}
+BOTH = f"(they|(both|the)( two)? {TEXT}s|both)"
+TIED = re.compile(
+    f"({BOTH}( are)? )?((about|roughly|nearly|almost) )?(equal|equally good|the same|tied)|both( {TEXT}s)?( are)? good"
+    "|neither is better"
 )
-WORDS |= dict.fromkeys(("equally good", "both good", "both are good", "about the same", "no preference"), Outcome.TIE)
+BOTH_BAD = re.compile(
+    rf"(tie ?[-:(]? ?)?both[ _]?bad\)?|{BOTH}( are)? (equally )?(bad|poor|wrong)|equally bad|neither( {TEXT})?( is)? good"
+)
+NEITHER = {"neither", "neither one", "neither of them"}  # both bad, and elsewhere perhaps a tie
 # How much better, as HelpSteer2-Preference counts it (Wang et al. 2024, arXiv 2410.01257): 2 is "better" and no more.
 STRENGTHS = {"slightly": 1, "": 2, "much": 3}
-HOW_MUCH = re.compile(
-    r"(?P<side>.+?)( is)? ((?P<slightly>slightly|a little|a bit|marginally|somewhat)|much|significantly|far|a lot|strongly)"
-    r"( better)?"
+HOW_MUCH = "((?P<slightly>slightly|a little|a bit|marginally|somewhat|weakly)|(?P<much>much|significantly|far|a lot|strongly))"
+BETTER = (
+    re.compile(f"(?P<side>.+?)( is)? {HOW_MUCH}( better| preferred)?"),
+    re.compile("(?P<side>.+?)( is)? (better|preferred|wins)"),
+    re.compile(f"({HOW_MUCH} )?prefers? (?P<side>.+)"),
 )
 MARKS = {  # Arena-Hard's: A>B is "slightly better", A>>B "significantly better"
     "a>>b": ("a", "much"),
     "a>b": ("a", "slightly"),
     "a=b": ("tie", ""),
-    "b>a": ("b", "slightly"),
-    "b>>a": ("b", "much"),
+    "a<b": ("b", "slightly"),
+    "a<<b": ("b", "much"),
 }
-BOTH_BAD = {"tie (bothbad)", "tie (both bad)", "both_bad", "bothbad", "both bad", "both are bad", "neither"}
-WORDS |= dict.fromkeys(BOTH_BAD, Outcome.TIE)
+MARKS |= {"b>>a": MARKS["a<<b"], "b>a": MARKS["a<b"], "b=a": MARKS["a=b"], "b<a": MARKS["a>b"], "b<<a": MARKS["a>>b"]}
+ONE_MARK = str.maketrans({"≫": ">>", "≪": "<<", "≈": "=", "~": "=", " ": ""})
 
 
 def outcome_named(word: object) -> Outcome | None:
     """The outcome that a file's word or whole number stands for; None for any other."""
     if isinstance(word, bool) or not isinstance(word, str | int):
         return None
-    said, _ = side_and_strength(str(word))
-    if side := SIDE.fullmatch(said):
-        return Outcome.A if side[4] in ("a", "1") else Outcome.B
-    return WORDS.get(said)
+    said, (side, _) = str(word).strip().lower(), side_and_strength(str(word))
+    if found := SIDE.fullmatch(side):
+        return Outcome.A if found["side"] in "a1" else Outcome.B
+    is_tie = side == "tie" or said in TIES or TIED.fullmatch(said) or is_both_bad(said)
+    return Outcome.TIE if is_tie else None
 
 
 def preference(choice: str, strength: str = "") -> int:
@@ -74,20 +85,31 @@ def preference(choice: str, strength: str = "") -> int:
 def side_and_strength(word: str) -> tuple[str, str]:
     """(the side, how much better: a key of STRENGTHS) of a file's word, in small letters."""
     said = word.strip().lower()
-    bare = said.replace(" ", "").removeprefix("[[").removesuffix("]]")
+    bare = said.translate(ONE_MARK).removeprefix("[[").removesuffix("]]")
     if bare in MARKS:
         return MARKS[bare]
-    found = HOW_MUCH.fullmatch(said)
-    return (found["side"], "slightly" if found["slightly"] else "much") if found else (said, "")
+    found = next(filter(None, (pattern.fullmatch(said) for pattern in BETTER)), None)
+    return (found["side"], _degree(found.groupdict())) if found else (said, "")
+
+
+def strength_named(word: str) -> str | None:
+    """How much better, of a word that says nothing else; None for any other."""
+    found = re.fullmatch(f"{HOW_MUCH}( better)?|better", word)
+    return _degree(found.groupdict()) if found else None
+
+
+def _degree(found: Mapping[str, str | None]) -> str:
+    return "slightly" if found.get("slightly") else "much" if found.get("much") else ""
 
 
 def side_named(word: str, a: str, b: str, ours: bool = True) -> Outcome | None:
-    """The side whose system is called so; None where neither is, or both are. ours: the word stands in our own column, where A,
-    tie and B are sides whatever systems are called. All as they are compared (`spellings.folded`). Raises ValueError where the
-    word stands for something else, too."""
-    if (word == a) == (word == b) or (ours and word in ("a", "tie", "b")):
+    """The side whose system is called so, or is said to be better; None where neither is, or both are. ours: the word stands in
+    our own column, where A, tie and B are sides whatever systems are called. All as they are compared (`spellings.folded`).
+    Raises ValueError where the word stands for something else, too."""
+    name = next((name for name in (word, side_and_strength(word)[0]) if (name == a) != (name == b)), None)
+    if name is None or (ours and name in ("a", "tie", "b")):
         return None
-    side, other = (Outcome.A if word == a else Outcome.B), outcome_named(word) or SIDES.get(word)
+    side, other = (Outcome.A if name == a else Outcome.B), outcome_named(word) or SIDES.get(name)
     if other not in (None, side):
         raise ValueError(f"is the system on side {side.value}, and stands for {other.value}, too; rename the system")
     return side
@@ -95,4 +117,5 @@ def side_named(word: str, a: str, b: str, ours: bool = True) -> Outcome | None:
 
 def is_both_bad(word: object) -> bool:
     """Does a file's word say of a tie that neither output is good?"""
-    return isinstance(word, str) and word.strip().lower() in BOTH_BAD
+    said = word.strip().lower() if isinstance(word, str) else ""
+    return said in NEITHER or BOTH_BAD.fullmatch(said) is not None

@@ -8,11 +8,11 @@ from annotation.data.known import KnownRows
 from annotation.data.scores import TOOK, UNSAID, Annotators, answered_at, came_with
 from annotation.data.spellings import Spellings, folded
 from annotation.models import Campaign, Context, Criterion, Output, PairwiseJudgment
-from annotation.outcome import Outcome, outcome_named, side_named
+from annotation.outcome import NEITHER, Outcome, outcome_named, side_and_strength, side_named
 from annotation.questions import store
 from annotation.questions.kind import CANNOT_SAY, Given
-from annotation.questions.pair import Pair, pair_of, shown_left
-from annotation.questions.strength import BESIDE, STRENGTH, said_strength
+from annotation.questions.pair import SAID_AS, Pair, pair_of, shown_left
+from annotation.questions.strength import BESIDE, STRENGTH, said_strength, says_both_bad
 from core.errors import RowError, quoted
 from core.rowfiles import BadField, NotAnswered, Row
 
@@ -48,7 +48,7 @@ class JudgmentsImport(Corpus):
         self.was_judged = bool(self.judgments)
         self.new: dict[tuple, PairwiseJudgment] = {}
         self.contradictions = Contradictions(self.way_of_contradictions)
-        self.cut, self.other_beside, self.neither = 0, 0, 0
+        self.cut, self.other_beside, self.neither, self.numbers = 0, 0, 0, 0
 
     def take(self, row: Row) -> None:
         context = self.context(row)
@@ -65,7 +65,8 @@ class JudgmentsImport(Corpus):
         criterion = self.criterion(row)
         given = self.given(row, criterion)
         choice = given.value
-        self.neither += str(row.get("choice")).strip().lower() == "neither"
+        self.neither += str(row.get("choice")).strip().lower() in NEITHER
+        self.numbers += choice in (Outcome.A, Outcome.B) and str(row.get(STRENGTH)).strip() in SAID_AS
         reason, moment = self.reason(row), row.time("answered_at")
         detail = {**(given.detail or {}), **came_with(row, *TOOK)} or None
         key_a, key_b = self.key(a), self.key(b)
@@ -99,7 +100,8 @@ class JudgmentsImport(Corpus):
             except ValueError as unclear:
                 raise BadField("choice", str(unclear)) from unclear
             if named and outcome_named(word) is None:
-                strength = self.asked.strength(row, named)
+                is_name = folded(word) in map(folded, sides.values())
+                strength = self.asked.strength(row, named, "" if is_name else side_and_strength(folded(word))[1])
                 return Given(named, {STRENGTH: strength} if strength else None)
         return self.asked.imported(row, criterion)
 
@@ -123,7 +125,7 @@ class JudgmentsImport(Corpus):
             [f"Answers 'neither' are read as 'both are bad', which rates as a tie: {self.neither}."] if self.neither else []
         )
         people = self.annotators.assumed() + self.criterion_names.sentences("criterion")
-        return [*super().assumed(), *people, *cut, *stay, *neither, *self._strengths()]
+        return [*super().assumed(), *people, *cut, *stay, *neither, *self._strengths(), *self._both_bad()]
 
     def points(self) -> int:
         """On how many points pairs are judged from then on: as many as the file's answers have, where the campaign has none."""
@@ -134,6 +136,10 @@ class JudgmentsImport(Corpus):
         return 7 if "" in strengths else 5
 
     def _strengths(self) -> list[str]:
+        numbers = ["The strengths 1, 2 and 3 are read as slightly, better and much."] if self.numbers else []
+        return [*numbers, *self._graded()]
+
+    def _graded(self) -> list[str]:
         """What becomes of answers that say how much better where the campaign does not ask it."""
         graded = sum(bool(said_strength(row.detail)) for row in self.new_judgments)
         if not graded or self.asked.is_graded:
@@ -141,6 +147,23 @@ class JudgmentsImport(Corpus):
         if (points := self.points()) > 3:
             return [f"{graded} answers say how much better one is, so pairs are judged on {points} points."]
         return [f"{graded} answers say how much better one is. It is kept and exported; agreement reads A, tie and B alone."]
+
+    def asks_both_bad(self) -> bool:
+        """May pairs be answered so from then on? As the file's are, where the campaign has no answers."""
+        return self.campaign.pair_both_bad or not self.was_judged and self._bad() > 0
+
+    def _bad(self) -> int:
+        return sum(says_both_bad(row.detail) for row in self.new_judgments)
+
+    def _both_bad(self) -> list[str]:
+        """What becomes of answers that both are bad where the campaign does not offer that."""
+        bad = 0 if self.campaign.pair_both_bad else self._bad()
+        then = (
+            "so pairs may be answered so"
+            if self.asks_both_bad()
+            else "which is kept and rates as a tie; pairs are not asked so"
+        )
+        return [f"{bad} answers say that both are bad, {then}."] if bad else []
 
     def stored(self) -> int:
         """Of the rows taken, those that bring an answer."""
@@ -194,7 +217,8 @@ class JudgmentsImport(Corpus):
             insertion.write()
         self.annotators.mark_simulated()
         if self.new_judgments or self.known_rows.rows:
-            Campaign.objects.filter(pk=self.campaign.pk).update(pairwise=True, pair_points=self.points())
+            asked = {"pair_points": self.points(), "pair_both_bad": self.asks_both_bad()}
+            Campaign.objects.filter(pk=self.campaign.pk).update(pairwise=True, **asked)
         self.known_rows.store(self.campaign, result)
         if items := draw_items(self.campaign):
             result.add("items", items)

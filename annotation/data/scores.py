@@ -104,6 +104,7 @@ class ScoresImport(RowsImport):
         self.open = {c.name for c in self.criteria.values() if c.pk not in answered}  # whose direction can still be said
         self.said: dict[str, str] = {}  # which end of a criterion's scale the file calls the best
         self.first: dict[str, Row] = {}
+        self.scaled: set[str] = set()  # criteria whose scale the file states
         self.turned: list[Criterion] = []
         self.in_words: dict[str, dict[str, float]] = {}  # by criterion: {a word of the file: the point that it was read as}
         live = store.about_outputs(self.campaign).filter(retracted_at=None)
@@ -177,6 +178,8 @@ class ScoresImport(RowsImport):
             self._refuse_others(row, known)
         if best := self.asked.imported_settings(row).get("best"):
             self.said[name] = best
+        if row.get("scale") is not None:
+            self.scaled.add(name)
         self.first.setdefault(name, row)
         return known
 
@@ -195,7 +198,19 @@ class ScoresImport(RowsImport):
 
     def check(self) -> list[RowError]:
         self.new_answers = [answer for key, answer in self.new.items() if key not in self.contradictions.gone]
-        return [*self.corpus.check(), *self._directions()]
+        return [*self.corpus.check(), *self._directions(), *self._units()]
+
+    def _unscaled(self) -> dict[str, list[tuple[str, float]]]:
+        """{criterion: (annotator, value) of each new answer} where the file states no scale"""
+        answers: dict[str, list[tuple[str, float]]] = {}
+        for row in self.new_answers:
+            if row.criterion.name not in self.scaled and row.value is not None:
+                answers.setdefault(row.criterion.name, []).append((row.annotator.name, row.value))
+        return answers
+
+    def _units(self) -> list[RowError]:
+        found = {name: self.asked.wrong_unit(self.criteria[name], answers) for name, answers in self._unscaled().items()}
+        return [self.first[name].wrong("", BadField(self.asked.value_column, wrong)) for name, wrong in found.items() if wrong]
 
     def _directions(self) -> list[RowError]:
         """What has to be asked: is the lowest value the best?"""
@@ -209,7 +224,11 @@ class ScoresImport(RowsImport):
     def assumed(self) -> list[str]:
         turned = [f"On {quoted(c.name)} the {c.best}est value is the best, as the file says." for c in self.turned]
         names = [*self.annotators.assumed(), *self.criterion_names.sentences("criterion")]
-        return [*self.corpus.assumed(), *names, *turned, *self._words(), *self._ranks()]
+        return [*self.corpus.assumed(), *names, *turned, *self._words(), *self._ranks(), *self._remarks()]
+
+    def _remarks(self) -> list[str]:
+        said = [self.asked.remarks(self.criteria[name], [v for _, v in answers]) for name, answers in self._unscaled().items()]
+        return [sentence for sentence in said if sentence]
 
     def _words(self) -> list[str]:
         meanings = {name: sorted(words.items(), key=lambda both: both[1]) for name, words in self.in_words.items()}

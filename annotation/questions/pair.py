@@ -1,5 +1,6 @@
 """Two outputs side by side: A, a tie, or B, on the whole or on a criterion; on five or seven points with how much better."""
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -10,7 +11,7 @@ from django.utils.translation import get_language_bidi, gettext, gettext_lazy
 
 from annotation.design.known_answer_check import wanted_choice
 from annotation.models import Annotator, Assignment, Criterion, Output, PairwiseJudgment
-from annotation.outcome import STRENGTHS, Outcome, is_both_bad, outcome_named, side_and_strength
+from annotation.outcome import STRENGTHS, Outcome, is_both_bad, outcome_named, side_and_strength, strength_named
 from annotation.quality.krippendorff import Level
 from annotation.quality.report import JudgmentReport, assess_judgments
 from annotation.quality.verdict import Asks
@@ -32,7 +33,7 @@ from annotation.questions.strength import (
 from core.errors import Refused, quoted
 from core.rowfiles import BadField, Row, shown
 
-SAID_AS = {"better": "", **{str(number): strength for strength, number in STRENGTHS.items()}}  # in files
+SAID_AS = {str(number): strength for strength, number in STRENGTHS.items()}  # in files
 
 
 def _arrow(key: str) -> str:
@@ -191,8 +192,9 @@ class Pair(Kind):
         """How much better a row of a file says that one side is; raises BadField. in_choice: what the choice itself says."""
         cell = row.get(STRENGTH)
         said = f"{cell:g}" if isinstance(cell, float) else str("" if cell is None else cell).strip().lower()
-        own = SAID_AS.get(said, said)
-        strength = in_choice or own
+        nothing = "" if not said or (said == "0" and outcome == Outcome.TIE) else None
+        own = SAID_AS.get(said, strength_named(said) or nothing)
+        strength = in_choice or own or ""
         if own not in STRENGTHS or (in_choice and own not in ("", in_choice)):
             raise BadField(STRENGTH, f"expected slightly or much, or nothing for better, found {shown(said)}")
         if outcome == Outcome.TIE and strength:
@@ -246,10 +248,17 @@ def pair_of(points: int, both_bad: bool) -> Pair:
     return Pair(points, both_bad)
 
 
+NUMBER = re.compile(r'"?[-+−]?\d+([.,]\d+)?"?')
+
+
 def _shown_side(row: Row, side: str) -> Outcome:
     """The output that stood there; raises BadField where the word says neither."""
     if side not in ("left", "right"):
-        raise BadField("choice", f"expected A, tie or B, found {shown(row.get('choice'))}")
+        said = shown(row.get("choice"))
+        number = (
+            "; a number does not say which side it is for: write A or B, and strength" if NUMBER.fullmatch(str(said)) else ""
+        )
+        raise BadField("choice", f"expected A, tie or B, found {said}{number}")
     left = shown_left(row)
     if left is None:
         raise BadField("choice", f"is {side}, but shown_left does not say which of A and B stood there")

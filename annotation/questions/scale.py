@@ -16,6 +16,8 @@ from core.errors import Refused, quoted
 from core.rowfiles import BadField, Row, shown
 
 ONE_LINE, BUTTONS = 11, 21  # points that fit beside each other on a phone; that are buttons and not a number field
+SHARES_BELOW, FEWEST_SHARES = 10, 5  # a highest point that no share reaches; answers of one person that tell of shares
+FINE, FEWEST_REMARKED = 50, 10  # steps of a scale that is seldom used in its lowest tenth alone; answers that tell so
 LETTER = re.compile(r"[^\W\d_]")
 LOWEST, HIGHEST = -1000, 1000  # ends that a scale may have
 SLIDER = "slider"  # the setting that makes a scale one
@@ -165,6 +167,31 @@ class Scale(ValueKind):
             raise BadField(self.value_column, f"expected a number, found {shown(said)}; words with a point: {known}; {way}")
         return Given(words[_folded(said)])
 
+    def wrong_unit(self, criterion: Criterion, answers: Sequence[tuple[str, float]]) -> str:
+        """Shares from 0 to 1 where points go to ten or more: all of a file's, or all of one person's."""
+        if criterion.low != 0 or criterion.high < SHARES_BELOW:
+            return ""
+        whose = {"": [value for _, value in answers]}
+        for name, value in answers:
+            whose.setdefault(name, []).append(value)
+        for name, values in whose.items():
+            if are_shares(values) and (not name or len(values) >= FEWEST_SHARES):
+                by = f" of {quoted(name)}" if name else ""
+                scale = f"{criterion.low}-{criterion.high}"
+                ends = f"has the scale {criterion.low} to {criterion.high}"
+                return (
+                    f"lies between 0 and 1 in every row{by}, and {quoted(criterion.name)} {ends}; write points of that scale, "
+                    f"or, where they are such points, say so: scale {scale}"
+                )
+        return ""
+
+    def remarks(self, criterion: Criterion, values: Sequence[float]) -> str:
+        lowest_tenth = criterion.low + (criterion.high - criterion.low) / 10
+        if len(values) < FEWEST_REMARKED or criterion.high - criterion.low < FINE or max(values) > lowest_tenth:
+            return ""
+        points = f"from {min(values):g} to {max(values):g}"
+        return f"The scores on {quoted(criterion.name)} go {points}; its scale goes from {criterion.low} to {criterion.high}."
+
     def imported_settings(self, row: Row) -> dict[str, Any]:
         scale = None if scale_words(row.get("scale")) else _scale(row)
         return imported_direction(row) | ({"low": scale[0], "high": scale[1]} if scale else {})
@@ -177,6 +204,11 @@ class Scale(ValueKind):
         if "low" not in settings:
             raise BadField("scale", f"is missing, and {quoted(name)} is a new criterion; expected [lowest, highest]")
         return settings
+
+
+def are_shares(values: Sequence[float]) -> bool:
+    """All from 0 to 1, and not all of them 0 or 1."""
+    return all(0 <= value <= 1 for value in values) and any(0 < value < 1 for value in values)
 
 
 def shape_of(criterion: Criterion) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -106,6 +106,14 @@ class ValueKind(Kind):
     def new_settings(self, row: Row, name: str) -> dict[str, Any]:
         """The fields of a criterion that a file is the first to name; raises BadField."""
         return self.imported_settings(row)
+
+    def wrong_unit(self, criterion: Criterion, answers: Sequence[tuple[str, float]]) -> str:
+        """Why a file's answers, each with its annotator, can hardly be points of the scale; empty: nothing says so."""
+        return ""
+
+    def remarks(self, criterion: Criterion, values: Sequence[float]) -> str:
+        """What whoever sends a file should know of its answers; empty: nothing."""
+        return ""
 
     def assess(self, values: np.ndarray, rule: AgreementRule) -> ScoreReport:
         return assess_scores(values, self.level(rule.level), rule.mad, rule.on_zero_mad, seed=rule.seed, points=rule.points)

@@ -9,7 +9,7 @@ from annotation.assessment.assess import assess
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.data.export import as_csv, as_jsonl, exported_answers
 from annotation.data.importer import import_judgments
-from annotation.models import PairwiseJudgment
+from annotation.models import Campaign, PairwiseJudgment
 from core.errors import ImportRefused
 
 pytestmark = pytest.mark.django_db
@@ -57,6 +57,15 @@ def test_it_leaves_and_comes_back(tmp_path, written):
     import_judgments(other, file)
     assert kept(other) == kept(campaign) == {"a": ("tie", True), "b": ("tie", False), "c": ("A", False)}
     assert assess(other).digest == assess(campaign).digest
+    assert Campaign.objects.get(slug="again").pair_both_bad  # the copy asks it
+
+
+def test_a_campaign_with_answers_asks_what_it_asked(tmp_path):
+    campaign, _ = campaign_with(tmp_path, "talk", a="A")
+    done = imported(campaign, tmp_path, [ABOUT | {"annotator": "b", "choice": "both bad"}])
+    assert not Campaign.objects.get(slug="talk").pair_both_bad
+    said = "1 answers say that both are bad, which is kept and rates as a tie; pairs are not asked so."
+    assert done.assumed == [said]
 
 
 def test_snapshots_tell_them_apart_and_others_stay_as_they_were(tmp_path):

@@ -6,8 +6,9 @@ import pytest
 
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.data.importer import import_judgments
-from annotation.models import PairwiseJudgment
-from annotation.outcome import Outcome, outcome_named, side_named
+from annotation.models import Campaign, PairwiseJudgment
+from annotation.outcome import Outcome, is_both_bad, outcome_named, side_and_strength, side_named
+from annotation.questions.strength import said_strength
 from core.errors import ImportRefused
 from leaderboard.offline.commands import main
 
@@ -64,3 +65,48 @@ def test_a_systems_name_that_stands_for_the_other_side(tmp_path):
         side_named("left", "right", "left")
     assert side_named("left", "left", "right") == Outcome.A
     assert side_named("b", "b", "c") is None  # A, tie and B are sides, as exports write them
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("A ≫ B", "A>>B", "B ≪ A", "Output (a) is much better", "strongly prefer A"), (Outcome.A, "much")),
+        (("A < B", "b > a", "Response 2 is slightly better", "slightly prefer B"), (Outcome.B, "slightly")),
+        (("A better", "A is preferred", "prefer A"), (Outcome.A, "")),
+        (("A ≈ B", "A~B", "B=A", "no difference", "They are equal", "the responses are about equal"), (Outcome.TIE, "")),
+        (("neither is better", "Both are equally good"), (Outcome.TIE, "")),
+        (("A ≥ B", "A >= B", "A>>>B", "0 is better", "Model A is better", "much better"), None),  # may mean several things
+    ],
+)
+def test_words_for_how_much_better(words, said):
+    assert {(outcome_named(word), side_and_strength(word)[1]) if outcome_named(word) else None for word in words} == {said}
+
+
+@pytest.mark.parametrize("word", ["Neither is good", "both responses are bad", "tie - both bad", "equally bad", "neither one"])
+def test_words_for_both_bad(word):
+    assert is_both_bad(word) and outcome_named(word) == Outcome.TIE
+    assert not is_both_bad("neither is better") and not is_both_bad("both are good")
+
+
+def test_a_system_is_said_to_be_better_by_its_name(tmp_path):
+    """Also where the name is a word for the side on which it does not stand: s1 is B in the second file."""
+    words = ["s1 is much better", "S2 slightly better", "s1 wins", "strongly prefer s2"]
+    both = [("A", "much"), ("B", "slightly"), ("A", ""), ("B", "much")]
+    for systems in (("s1", "s2"), ("s2", "s1")):
+        campaign = create_campaign(slug="-".join(systems), criteria=[], pairwise=True, likert=False)
+        import_judgments(campaign, votes(tmp_path, words, systems))
+        rows = PairwiseJudgment.objects.filter(annotator__campaign=campaign).order_by("output_a__context__turns")
+        assert [(row.choice, said_strength(row.detail)) for row in rows] == both  # stored in the order of names
+        assert Campaign.objects.get(pk=campaign.pk).pair_points == 7
+
+
+@pytest.mark.parametrize("word", ["Model 1 is much better", "Model 1 is better", "model 1 wins"])
+def test_a_name_that_stands_for_the_other_side_with_how_much_better(tmp_path, word):
+    with pytest.raises(ImportRefused, match="is the system on side B, and stands for A, too"):
+        stored(votes(tmp_path, [word], ("Model 2", "Model 1")))
+
+
+def test_other_numbers_do_not_say_a_side(tmp_path):
+    """HelpSteer2-Preference has -3 where the first is much better, and others have 3."""
+    with pytest.raises(ImportRefused, match="found -2; a number does not say which side it is for"):
+        stored(votes(tmp_path, [1, -2, 0]))

@@ -156,6 +156,11 @@ class TestFiles:
         imported(judged, tmp_path, said)
         kept = PairwiseJudgment.objects.filter(annotator__name__startswith="n").order_by("annotator__name")
         assert [row.with_strength for row in kept] == ["A, slightly", "A, much"]
+        ties = [rows_said()[0] | {"annotator": f"t{n}", "choice": "tie", "strength": n} for n in (0, "")]
+        words = [rows_said()[0] | {"annotator": "w", "choice": "B", "strength": "significantly better"}]
+        assert "The strengths 1, 2 and 3 are read as slightly, better and much." not in imported(judged, tmp_path, ties).assumed
+        assert imported(judged, tmp_path, words).new["judgments"] == 1
+        assert PairwiseJudgment.objects.get(annotator__name="w").with_strength == "B, much"
 
     def test_an_archive_carries_it_and_one_from_before_has_three_points(self, judged):
         out = io.BytesIO()
