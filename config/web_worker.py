@@ -1,5 +1,6 @@
 """gunicorn's worker with threads, but a thread is taken only by a request that has come whole, and only until its answer is
-made: the main thread waits for the rest of requests and answers, and ends those that take too long.
+made: the main thread waits for the rest of requests and answers, and ends those that take too long. It also ends what somebody
+only wanted to see, where they have left.
 
 `manage.py serve` uses it. Where several processes share a port, each takes a connection only while it has a free thread, so
 that everybody waits in one queue.
@@ -9,6 +10,8 @@ import errno
 import resource
 import selectors
 import socket
+import sqlite3
+import threading
 import time
 from concurrent import futures
 from typing import Any
@@ -25,6 +28,7 @@ LONG_BODY = 5 * 2**20  # bytes; of longer ones, a process keeps LONG_BODIES toge
 LONG_BODIES = 2 * LONGEST_BODY
 LONGEST_UNREAD = 64 * 2**20  # bytes of a body that nobody read and that are thrown away; after longer ones the connection ends
 LINGER_SECONDS = 2.0  # for a client to close, after the answer
+READ_ONLY = ("GET", "HEAD")  # methods: what was sent is stored, whoever leaves
 REFUSALS = {
     408: b"Request Timeout",
     413: b"Content Too Large",
@@ -40,8 +44,16 @@ def spool_folder() -> str:
     return str(settings.FILE_UPLOAD_TEMP_DIR)
 
 
+def database_of_thread():
+    """Django's connection to the database, which may not be open yet."""
+    from django.db import DEFAULT_DB_ALIAS, connections
+
+    return connections[DEFAULT_DB_ALIAS]
+
+
 class Connection(TConn):
-    """of a client. until: when the main thread gives it up, by time.monotonic()."""
+    """of a client. until: when the main thread gives it up, by time.monotonic(). asks: Django's connection of the thread that
+    makes its answer, while that may be ended."""
 
     def __init__(self, cfg, client_socket: socket.socket, client, server, folder: str | None):
         super().__init__(cfg, client_socket, client, server)
@@ -50,6 +62,7 @@ class Connection(TConn):
         self.reply = self.sock = BufferedReply(client_socket, folder)
         self.parser = RequestParser(cfg, self.received, client)
         self.initialized = self.data_ready = True
+        self.asks, self.asking = None, threading.Lock()
         self.expect(HEADER_SECONDS)
 
     def expect(self, seconds: float) -> None:
@@ -78,6 +91,15 @@ class Connection(TConn):
         except OSError:
             return True
 
+    def end_statement(self) -> None:
+        """Of the database, which fails in its thread. Called by another one."""
+        with self.asking:  # the thread goes on to nobody else's request meanwhile
+            database = self.asks and self.asks.connection
+            if isinstance(database, sqlite3.Connection):
+                database.interrupt()
+            elif database:
+                database.cancel_safe(timeout=1)
+
     def close(self, graceful=False):
         self.received.close()
         self.reply.close()
@@ -86,7 +108,8 @@ class Connection(TConn):
 
 class WebWorker(ThreadWorker):
     def init_process(self):
-        self.working, self.checked_at = 0, 0.0
+        self.working: set[Connection] = set()  # that a thread has
+        self.checked_at = 0.0
         self.open: dict[Connection, Any] = {}  # which the main thread waits for, the oldest first, with what it does then
         self.folder = spool_folder()
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -97,7 +120,7 @@ class WebWorker(ThreadWorker):
         self.poller.register(self.method_queue.fileno(), selectors.EVENT_READ, self.method_queue.run_callbacks)
         while self.alive:
             self.notify()
-            self.set_accept_enabled(self.working < self.cfg.threads)
+            self.set_accept_enabled(len(self.working) < self.cfg.threads)
             self.wait_for_and_dispatch_events(timeout=1.0)
             if not self.is_parent_alive():
                 break
@@ -177,7 +200,7 @@ class WebWorker(ThreadWorker):
         return kept + connection.arrival.length <= LONG_BODIES
 
     def enqueue_req(self, conn):
-        self.working += 1
+        self.working.add(conn)
         super().enqueue_req(conn)
 
     def handle(self, conn):
@@ -186,14 +209,20 @@ class WebWorker(ThreadWorker):
 
     def handle_request(self, req, conn):
         req._expected_100_continue = False  # the body is here
-        return super().handle_request(req, conn)
+        if req.method in READ_ONLY:
+            conn.asks = database_of_thread()
+        try:
+            return super().handle_request(req, conn)
+        finally:
+            with conn.asking:
+                conn.asks = None
 
     def _keepalive_after(self, conn, keeps):
         """What nobody read of a body is here, too: it is thrown away, so that the next request on the connection is found."""
         return bool(keeps) and conn.parser.finish_body(max_bytes=LONGEST_UNREAD)
 
     def finish_request(self, conn, fs: futures.Future):
-        self.working -= 1
+        self.working.discard(conn)
         try:
             keeps = bool(fs.result()) and self.alive
         except BaseException:
@@ -266,6 +295,8 @@ class WebWorker(ThreadWorker):
         if now - self.checked_at < 1:
             return
         self.checked_at = now
+        for connection in [one for one in self.working if one.asks and one.has_left]:
+            threading.Thread(target=connection.end_statement, daemon=True).start()
         for connection in [one for one in self.open if one.until < now]:
             if self.open[connection] == self.on_request and len(connection.received):
                 self.refuse(connection, 408)

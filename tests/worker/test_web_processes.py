@@ -21,12 +21,12 @@ REQUESTS = 8
 
 
 @contextmanager
-def serving(tmp_path, environment, processes: int, threads: int = 1):
+def serving(tmp_path, environment, processes: int, threads: int = 1, application: str = "waiting_app"):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = _web_server("127.0.0.1", port, processes, threads)
-    command[command.index("config.wsgi")] = "tests.worker.waiting_app"
+    command[command.index("config.wsgi")] = f"tests.worker.{application}"
     with (tmp_path / "log").open("wb") as log:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
     try:
@@ -156,3 +156,15 @@ class TestAnswers:
 
     def test_a_file_comes_whole(self, single):
         assert get(single, "/0/file") == Path(waiting_app.__file__).read_bytes()
+
+
+def test_what_somebody_wanted_to_see_ends_when_they_leave_and_what_they_sent_is_stored(tmp_path, environment):
+    with serving(tmp_path, environment, processes=1, application="asking_app") as port:
+        for method in ("GET", "POST"):
+            with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
+                client.sendall(f"{method} /ask HTTP/1.1\r\nHost: here\r\nContent-Length: 0\r\n\r\n".encode())
+                time.sleep(1)
+            begin = time.monotonic()
+            assert get(port) == b"ok"  # by the one thread that there is
+            assert time.monotonic() - begin < 20  # a minute, or for ever, where nothing ends it
+            assert Path(environment["DATA_DIR"], "stored").exists() == (method == "POST")
