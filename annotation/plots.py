@@ -4,12 +4,14 @@ are `includes/dot_plot.html`, `scatter.html` and `heat_map.html`; `js/plots.js` 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any
 
 WIDTH, SIDE, TOP, FOOT = 400, 16, 10, 22
 NAMES, LETTER = 140, 6.7  # the column of names, and the width of a letter of Inter at 12, on average
 ROW = 20  # of a dot plot
 WIDE, LEFT, TALL = 560, 44, 320  # of a scatter
+COLOURS = 8
 MANY = 25  # dots, from which on a scatter has no intervals
 CELL, SMALL, FEW = 40, (14, 24), 16  # of a heat map: cells of fewer systems than FEW have numbers, others are small
 
@@ -32,6 +34,11 @@ class Mark:
         return (self.value if self.low is None else self.low, self.value if self.high is None else self.high)
 
 
+def colour(system: int) -> int:
+    """Which of the colours a system has, on every page; system: its id."""
+    return 1 + system % COLOURS
+
+
 def round_values(low: float, high: float, most: int = 4) -> list[float]:
     """Round numbers from low to high, at most so many: multiples of 1, 2 or 5 times a power of ten."""
     size = 10.0 ** math.floor(math.log10((high - low) or abs(high) or 1))
@@ -43,9 +50,10 @@ def round_values(low: float, high: float, most: int = 4) -> list[float]:
 
 
 def short(name: str, width: float = NAMES) -> str:
-    """Cut to what fits into a column of names."""
+    """Cut in its middle to what fits into a column of names: names that begin alike differ at their ends."""
     most = int(width / LETTER)
-    return name if len(name) <= most else f"{name[: most - 1]}…"
+    tail = most // 3
+    return name if len(name) <= most else f"{name[: most - tail - 1].rstrip()}…{name[-tail:]}"
 
 
 def span(marks: Sequence[Mark]) -> tuple[float, float]:
@@ -79,6 +87,46 @@ def dot_plot(marks: Sequence[Mark], ends: tuple[float, float] | None = None, wri
     ]
     ticks = [(x(value), write(value)) for value in round_values(low, high)]
     return {"width": width, "height": base + FOOT, "base": base, "top": TOP, "rows": rows, "ticks": ticks}
+
+
+def shares(rows: Sequence[tuple[str, Sequence[int]]], classes: Sequence[str]) -> dict | None:
+    """A bar for each row, parted by how often each class was given, from light to dark. rows: (name, a count for each
+    class)."""
+    there = [(name, counts) for name, counts in rows if sum(counts)]
+    if not there:
+        return None
+    names, base = min(NAMES, WIDTH // 3), TOP + ROW * len(there)
+    left, wide = names + 8, WIDTH - names - 8 - 2
+    bars = []
+    for i, (name, counts) in enumerate(there):
+        ends = [0, *accumulate(counts)]
+        parts = [
+            {
+                "x": round(left + wide * start / ends[-1], 1),
+                "width": round(wide * n / ends[-1], 1),
+                "strength": _strength(k, len(classes)),
+                "said": f"{name}: {classes[k]}, {n:,} of {ends[-1]:,} ({n / ends[-1]:.0%})",
+            }
+            for k, (start, n) in enumerate(zip(ends, counts))
+            if n
+        ]
+        bars.append({"name": short(name, names), "y": TOP + ROW * i, "parts": parts})
+    step = wide / len(classes)
+    legend = [(round(left + step * k, 1), name, _strength(k, len(classes))) for k, name in enumerate(classes)]
+    return {
+        "width": WIDTH,
+        "height": base + FOOT,
+        "base": base,
+        "bar": ROW - 4,
+        "middle": ROW // 2 + 2,
+        "rows": bars,
+        "legend": legend,
+    }
+
+
+def _strength(k: int, classes: int) -> float:
+    """How opaque the colour of class k is."""
+    return round(0.12 + 0.88 * k / max(classes - 1, 1), 2)
 
 
 def scatter(marks: Sequence[Mark], write=str, write_x=str) -> dict | None:

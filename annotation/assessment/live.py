@@ -20,6 +20,7 @@ from annotation.questions.strength import degree
 
 SECONDS = (0, 5, 10, 20, 40, 80)  # lower ends of the classes in which times are counted
 TIMES_READ = 20_000  # the newest answers whose times are read
+CLASSES, TENTHS, PEOPLE_SHOWN = 11, 10, 30  # of scores in a picture: points that have a bar's part each; else tenths; people
 SIDES_IN_ORDER = ("left", "tie", "right")
 
 
@@ -93,7 +94,8 @@ def score_figures(campaign: Campaign, f: Filters, criteria) -> list[dict]:
                     "scores": len(rows_of_criterion),
                     "unsaid": int(unsaid.sum()),
                     "distribution": _distribution(criterion, rows_of_criterion[:, 4]),
-                    "systems": _means(rows_of_criterion, registry.about_output(criterion).sign),
+                    "shares": _shares(criterion, rows_of_criterion),
+                    "systems": _means(rows_of_criterion, registry.about_output(criterion).sign, criterion),
                     "agreement": _agreement(rows_of_criterion[:, 3], rows_of_criterion[:, 4], level),
                     "level": level,
                 }
@@ -108,13 +110,35 @@ def _distribution(criterion, values: np.ndarray) -> list[dict]:
     return [{"value": f"{v:g}", "n": counts[v], "share": counts[v] / len(values)} for v in points]
 
 
-def _means(rows: np.ndarray, sign: int) -> list[dict]:
-    """Each system's mean over contexts with its 95% interval and whom that speaks of (`quality.crossed`), the best first."""
+def _shares(criterion, rows: np.ndarray) -> dict:
+    """How often each system got, and each person gave, which class of scores: {classes, systems, people: [[id, counts]]}. A
+    class is a point, or a tenth of a scale with many. People: those with most scores, the strictest first."""
+    points = np.array(sorted(set(rows[:, 4].tolist()) | (set(criterion.points) if len(criterion.points) <= CLASSES else set())))
+    if len(points) <= CLASSES:
+        classes, place = [f"{v:g}" for v in points], np.searchsorted(points, rows[:, 4])
+    else:
+        ends = np.linspace(criterion.low, criterion.high, TENTHS + 1)
+        classes = [f"{a:g}–{b:g}" for a, b in zip(ends, ends[1:])]
+        place = np.clip(np.searchsorted(ends, rows[:, 4], side="right") - 1, 0, TENTHS - 1)
+
+    def counted(column: int) -> dict[int, list[int]]:
+        found = {int(one): rows[:, column] == one for one in np.unique(rows[:, column])}
+        return {one: np.bincount(place[is_its], minlength=len(classes)).tolist() for one, is_its in found.items()}
+
+    people = sorted(counted(5).items(), key=lambda row: -sum(row[1]))[:PEOPLE_SHOWN]
+    strictest = lambda row: float(np.average(np.arange(len(classes)), weights=row[1]))
+    return {"classes": classes, "systems": list(counted(1).items()), "people": sorted(people, key=strictest)}
+
+
+def _means(rows: np.ndarray, sign: int, criterion) -> list[dict]:
+    """Each system's mean over contexts with its 95% interval, as far as that is on the scale, and whom it speaks of
+    (`quality.crossed`), the best first."""
     means_by_system = []
     for system in np.unique(rows[:, 1]):
         rows_of_system = rows[rows[:, 1] == system]
         mean, spread = context_mean(rows_of_system[:, 4], rows_of_system[:, 2], rows_of_system[:, 5])
-        low, high = spread.around(mean) if spread else (None, None)
+        ends = spread.around(mean) if spread else ()
+        low, high = (min(max(end, criterion.low), criterion.high) for end in ends) if ends else (None, None)
         population, annotators = of_whom(rows_of_system[:, 5])
         means_by_system.append(
             {

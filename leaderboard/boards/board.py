@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Literal
 
 from leaderboard.boards.basis import BoardBasis
-from leaderboard.boards.estimates import Difference, Joining, Name, Standing
+from leaderboard.boards.estimates import Difference, Estimate, Joining, Name, Standing
 from leaderboard.boards.panels import AgreementPanel, Alternative, Category, LengthPanel, OrderFitPanel, Sides, ThreeScores
 
 SCHEMA = 1
@@ -218,6 +218,13 @@ class Board:
             made.append((row, line and not begins, row.group if begins else None))
             group, cluster = row.group, row.cluster or cluster
         return tuple(made)
+
+    def on_scale(self, own: Estimate | None) -> Estimate | None:
+        """A system's estimate in the question's unit, its interval as far as it is on the scale: no mean of 0 and 1 is 1.05."""
+        least, most = self.question.low, self.question.high
+        if own is None or own.low is None or own.high is None or least is None or most is None:
+            return own
+        return replace(own, low=min(max(own.low, least), most), high=min(max(own.high, least), most))
 
     def between(self, one: Name, other: Name) -> Difference | None:
         """Their difference, whichever is higher."""

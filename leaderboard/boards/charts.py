@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 
 from annotation import plots
-from annotation.plots import Mark, round_values
+from annotation.plots import Mark, colour, round_values
 from leaderboard.boards.board import Board
 from leaderboard.boards.panels import Category
 
@@ -14,7 +14,6 @@ LINE, GAP = 11, 10  # of a whisker chart: each whisker of a system, and what par
 # Its names' column: 120 units hold 18 letters of Inter at 12 (6.5 on average), however wide the screen.
 NAMES, LETTERS, NAME_LINE, BASELINE = 130, 18, 14, 4
 MARGIN = 4  # percent of a cell that stay free on either side of its intervals
-COLOURS = 8
 SMALL, SHOWN = 280, 12  # of a slice's plot: its width, and the most systems in it
 STEPS = (25, 50, 100, 200, 500, 1000, 2000)
 
@@ -111,13 +110,8 @@ def _writer(board: Board) -> Callable[[float], str]:
 
 def _own_intervals(board: Board) -> dict[int, tuple[float, float, float]]:
     """{a system's id: (low, value, high)} in the question's unit, of the systems of which they are known"""
-    known = ((row.id, row.own) for row in board.standings)
+    known = ((row.id, board.on_scale(row.own)) for row in board.standings)
     return {pk: (own.low, own.value, own.high) for pk, own in known if own and own.low is not None and own.high is not None}
-
-
-def colour(system: int) -> int:
-    """Which of the chart's colours a system has, on every page; system: its id."""
-    return 1 + system % COLOURS
 
 
 def history(systems: list[dict]) -> list[dict]:

@@ -144,7 +144,7 @@ def _latex_rows(board: Board, best: bool, own: bool, columns: int) -> Iterator[s
             yield rf"\multicolumn{{{columns}}}{{l}}{{\textit{{Group {group}}}}} \\"
         name = _latex(row.system) + (" (human)" if row.human_written else "")
         cells = [_latex(wording.rank(row)), name, f"{row.rating:.0f}", f"{row.low:.0f}--{row.high:.0f}"]
-        cells += [_latex(own_estimate(board, row.own))] if own else []
+        cells += [_latex(own_estimate(board, board.on_scale(row.own)))] if own else []
         cells += [_latex(wording.chance(row.best))] if best else []
         yield " & ".join([*cells, str(wording.count(row))]) + r" \\"
 
@@ -173,7 +173,7 @@ def as_text(board: Board) -> str:
             lines.append("-" * len(head))
         mean = "" if row.human_mean is None else f"{row.human_mean:.2f}"
         name = row.system + (" (human)" if row.human_written else "")
-        estimate = f"{own_estimate(board, row.own):<{width}}" if own else ""
+        estimate = f"{own_estimate(board, board.on_scale(row.own)):<{width}}" if own else ""
         lines.append(
             f"{name:<32}{wording.rank(row):>6}{row.rating:>8.0f}{row.error:>6.0f}  {row.low:>6.0f}–{row.high:<8.0f}{estimate}"
             f"{wording.chance(row.best):>6}{wording.count(row):>8}{row.wins:>6}{row.ties:>6}{row.losses:>6}{mean:>8}"

@@ -20,7 +20,10 @@
         if (answer.ok && !answer.redirected) {
           const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").querySelector("[data-live]");
           if (fresh && !busy()) {
+            const open = [...region.querySelectorAll("details[open][id]")].map((one) => one.id);
             region.replaceChildren(...fresh.childNodes);
+            for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+            document.dispatchEvent(new Event("comparena:changed"));
             if (fresh.dataset.live === "over") return controls.replaceChildren();
           }
         }

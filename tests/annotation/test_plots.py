@@ -44,3 +44,11 @@ def test_cells_of_few_systems_are_large_enough_for_numbers():
     n = plots.FEW
     many = plots.heat_map([str(i) for i in range(n)], [[None] * n] * n, lambda i, j: "")
     assert chart["is_large"] and not many["is_large"] and many["columns"][1][1] == 5
+
+
+def test_bars_are_parted_as_often_as_each_class_was_given():
+    """400 - 133 - 8 - 2 = 257 wide: a quarter is 64.25. Whoever gave nothing has no bar."""
+    chart = plots.shares([("Ant", [1, 0, 3]), ("Bee", [0, 0, 0])], ("1", "2", "3"))
+    [row] = chart["rows"]
+    assert [(part["x"], part["width"], part["strength"]) for part in row["parts"]] == [(141.0, 64.2, 0.12), (205.2, 192.8, 1.0)]
+    assert row["parts"][1]["said"] == "Ant: 3, 3 of 4 (75%)"

@@ -14,6 +14,7 @@ from annotation.assessment.calculations import follow
 from annotation.campaigns.item_list import reports
 from annotation.campaigns.overview import ByAnswers
 from annotation.jobs import worker_alive
+from annotation.plots import Mark, colour, dot_plot, shares
 from annotation.views.paging import paged
 
 REPORTS_SHOWN = 10
@@ -46,24 +47,45 @@ def progress(request, slug):
 
 
 def _shown(figures: dict, names: dict) -> dict:
-    """The figures with their criteria and systems, those that are there still."""
+    """The figures with their criteria and systems, those that are there still, and their pictures."""
     criteria, systems = ({one.pk: one for one in names[part]} for part in ("criteria", "systems"))
 
     def named(rows: list[dict]) -> list[dict]:
         return [row | {"system": systems[row["system"]]} for row in rows if row["system"] in systems]
 
     pairs, by_system = figures["pairs"], {row["system"]: row for row in figures["by_system"]}
+    scores = [
+        figure | {"criterion": criteria[figure["criterion"]], "systems": named(figure["systems"])}
+        for figure in figures["scores"]
+        if figure["criterion"] in criteria
+    ]
+    pairs = pairs and pairs | {"systems": named(pairs["systems"])}
     return {
         "items": figures["items"],
         "by_system": [(system, by_system[pk]) for pk, system in systems.items() if pk in by_system],
-        "scores": [
-            figure | {"criterion": criteria[figure["criterion"]], "systems": named(figure["systems"])}
-            for figure in figures["scores"]
-            if figure["criterion"] in criteria
-        ],
-        "pairs": pairs and pairs | {"systems": named(pairs["systems"])},
+        "scores": [figure | {"charts": _charts(figure, dict(names["annotators"]))} for figure in scores],
+        "pairs": pairs and pairs | {"chart": _outcomes(pairs["systems"])},
         "times": figures["times"],
     }
+
+
+def _charts(figure: dict, people: dict[int, str]) -> dict:
+    """{means, systems, people}: a criterion's pictures; the last two None where the figures are from before there were any."""
+    criterion, rows, found = figure["criterion"], figure["systems"], figure.get("shares")
+    marks = [
+        Mark(r["system"].name, r["mean"], r["low"], r["high"], colour(r["system"].pk), note=f"{r['n']:,} scores") for r in rows
+    ]
+    means = dot_plot(marks, (criterion.low, criterion.high), "{:.3g}".format)
+    if not found:
+        return {"means": means}
+    of_system = dict(found["systems"])
+    by_system = [(row["system"].name, of_system[row["system"].pk]) for row in rows if row["system"].pk in of_system]
+    by_person = [(people[pk], counts) for pk, counts in found["people"] if pk in people]
+    return {"means": means, "systems": shares(by_system, found["classes"]), "people": shares(by_person, found["classes"])}
+
+
+def _outcomes(systems: list[dict]) -> dict | None:
+    return shares([(row["system"].name, [row["lost"], row["tied"], row["won"]]) for row in systems], ("lost", "tied", "won"))
 
 
 @login_required

@@ -49,6 +49,9 @@ class TestFigures:
             LikertScore.objects.create(annotator=people[person], output=hydra[output], criterion=overall, value=value)
         [figure] = live.score_figures(world.campaign, Filters(), [overall])
         assert {row["value"]: row["n"] for row in figure["distribution"]} == {"1": 1, "2": 0, "3": 1, "4": 0, "5": 1}
+        assert figure["shares"]["classes"] == ["1", "2", "3", "4", "5"]
+        assert [counts for _, counts in figure["shares"]["systems"]] == [[1, 0, 1, 0, 1]]
+        assert [counts for _, counts in figure["shares"]["people"]] == [[1, 0, 0, 0, 0], [0, 0, 1, 0, 1]]  # the strictest first
         [row] = figure["systems"]
         assert (row["mean"], row["low"], row["high"], row["n"], row["contexts"]) == (3, 3, 3, 3, 2)
         assert (row["population"], row["annotators"]) == ("annotators", 2)

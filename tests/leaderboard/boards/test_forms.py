@@ -133,6 +133,20 @@ def test_intervals_in_a_tables_rows_stand_on_one_scale():
     assert charts.row_intervals(replace(board, standings=())) == {"rows": {}, "ticks": []}
 
 
+def test_an_interval_ends_where_the_scale_ends():
+    """0.87 to 1.05 on a scale from 0 to 1."""
+    board = example()
+    own = Estimate(0.96, 0.87, 1.05)
+    board = replace(
+        board,
+        question=replace(board.question, low=0.0, high=1.0),
+        standings=tuple(replace(row, own=own) for row in board.standings),
+    )
+    assert board.on_scale(own) == Estimate(0.96, 0.87, 1.0)
+    assert board.on_scale(replace(own, low=None)).high == 1.05 and board.on_scale(None) is None
+    assert "0.87 to 1.00" in page(board) and "0.87 to 1.00" in exports.as_text(board) and "1.05" not in exports.as_latex(board)
+
+
 @pytest.mark.parametrize(
     ("low", "high", "values"),
     [
