@@ -111,7 +111,7 @@ def run(
     shares = [_share_of_rate(i, length, settings.warmup) for length in parts or [steps] for i in range(length)]  # (steps,)
     with repeatable(trained[0].device):
         for step in range(first, steps):
-            torch.manual_seed(int(np.random.SeedSequence([*seed, step]).generate_state(1)[0]))  # dropout
+            _seed(int(np.random.SeedSequence([*seed, step]).generate_state(1)[0]), trained[0].device)  # dropout
             for group, rate in zip(optimizer.param_groups, rates, strict=True):
                 group["lr"] = rate * shares[step]
             model.train()
@@ -128,6 +128,12 @@ def run(
             if state.due() if step + 1 < steps else save_end:
                 state.save(model, optimizer, step + 1, notes)
     return notes
+
+
+def _seed(number: int, device: torch.device) -> None:
+    """Without an accelerator, torch writes down for each kind of them who asked it, which takes as long as a small step."""
+    seeded = torch.default_generator if device.type == "cpu" else torch
+    seeded.manual_seed(number)
 
 
 def adamw(model: nn.Module, settings: Recipe, learning_rate: float) -> torch.optim.AdamW:

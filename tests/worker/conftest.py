@@ -38,7 +38,7 @@ def installed(folder):
         env["DATABASE_URL"] = named(server, name)
         execute(server, f'CREATE DATABASE "{name}" TEMPLATE "{migrated(server)}"')
     else:
-        (folder / "data").mkdir()
+        (folder / "data").mkdir(parents=True)
         shutil.copy(migrated(None), folder / "data" / "comparena.sqlite3")
     yield env
     if server:

@@ -13,6 +13,7 @@ import pytest
 
 from leaderboard.management.commands.serve import _web_server
 from tests.worker import waiting_app
+from tests.worker.conftest import installed
 from tests.worker.test_serve_killed import answers, wait_until
 
 pytestmark = pytest.mark.one_database
@@ -21,16 +22,16 @@ REQUESTS = 8
 
 
 @contextmanager
-def serving(tmp_path, environment, processes: int, threads: int = 1, application: str = "waiting_app"):
+def serving(folder, environment, processes: int, threads: int = 1, application: str = "waiting_app"):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     command = _web_server("127.0.0.1", port, processes, threads)
     command[command.index("config.wsgi")] = f"tests.worker.{application}"
-    with (tmp_path / "log").open("wb") as log:
+    with (folder / "log").open("wb") as log:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
     try:
-        wait_until(lambda: answers(port), 600, (tmp_path / "log").read_text)
+        wait_until(lambda: answers(port), 600, (folder / "log").read_text)
         get(port)  # a process has started, and not only its socket
         yield port
     finally:
@@ -38,18 +39,37 @@ def serving(tmp_path, environment, processes: int, threads: int = 1, application
         process.wait(60)
 
 
-@pytest.fixture
-def port(tmp_path, environment):
+@pytest.fixture(scope="module")
+def gates(tmp_path_factory):
+    """A folder: an answer waits for its file there."""
+    return tmp_path_factory.mktemp("gates")
+
+
+@pytest.fixture(scope="module")
+def port(gates):
     """Of two processes with one thread each."""
-    with serving(tmp_path, environment, processes=2) as port:
+    with installed(gates / "two") as env, serving(gates / "two", env | {"GATES": str(gates)}, processes=2) as port:
         yield port
 
 
-@pytest.fixture
-def single(tmp_path, environment):
+@pytest.fixture(scope="module")
+def single(gates):
     """Of one process with one thread, which keeps connections."""
-    with serving(tmp_path, environment, processes=1) as port:
+    with installed(gates / "one") as env, serving(gates / "one", env | {"GATES": str(gates)}, processes=1) as port:
         yield port
+
+
+@contextmanager
+def busy(port: int, gates: Path, name: str):
+    """A request takes a thread until the end, and is answered then."""
+    waiting = threading.Thread(target=get, args=(port, f"/{name}/0"))
+    waiting.start()
+    try:
+        wait_until((gates / f"{name}.busy").exists, 60)
+        yield
+    finally:
+        (gates / name).touch()
+        waiting.join()
 
 
 def get(port: int, path: str = "/0/0", timeout: float = 30) -> bytes:
@@ -73,14 +93,9 @@ def exchange(port: int, *parts: bytes, pause: float = 0.05) -> bytes:
 
 
 class TestSeveralProcesses:
-    def test_nobody_waits_for_a_busy_process_while_another_is_free(self, port):
-        busy = threading.Thread(target=get, args=(port, "/10/0"))
-        busy.start()
-        time.sleep(0.5)
-        begin = time.monotonic()
-        pids = {get(port).split()[0] for _ in range(REQUESTS)}
-        assert len(pids) == 1 and time.monotonic() - begin < 5
-        busy.join()
+    def test_nobody_waits_for_a_busy_process_while_another_is_free(self, port, gates):
+        with busy(port, gates, "held"):
+            assert len({get(port).split()[0] for _ in range(REQUESTS)}) == 1
 
     def test_half_a_request_takes_no_thread(self, port):
         halves = [socket.create_connection(("127.0.0.1", port)) for _ in range(REQUESTS)]
@@ -127,17 +142,16 @@ class TestRequests:
     def test_what_no_client_may_send_is_refused_at_once(self, single, request_, status):
         assert exchange(single, request_).split()[1] == status
 
-    def test_who_has_left_keeps_no_thread(self, single):
-        busy = threading.Thread(target=get, args=(single, "/2/0"))
-        busy.start()
-        time.sleep(0.3)
-        for _ in range(REQUESTS):
-            with socket.create_connection(("127.0.0.1", single)) as left:
-                left.sendall(b"GET /5/0 HTTP/1.1\r\nHost: x\r\n\r\n")
-        begin = time.monotonic()
-        get(single)
-        assert time.monotonic() - begin < 5
-        busy.join()
+    def test_who_has_left_keeps_no_thread(self, single, gates):
+        with busy(single, gates, "first"):
+            for _ in range(REQUESTS):
+                with socket.create_connection(("127.0.0.1", single)) as left:
+                    left.sendall(b"GET /left/0 HTTP/1.1\r\nHost: x\r\n\r\n")
+        try:
+            get(single)
+            assert not (gates / "left.busy").exists()
+        finally:
+            (gates / "left").touch()
 
 
 class TestAnswers:

@@ -1,13 +1,21 @@
-"""A WSGI application whose answers take as long, and are as long, as the address says: /seconds/bytes."""
+"""A WSGI application whose answers are as long as the address says, and wait until its file is there: /file/mebibytes.
+
+The file is of the folder GATES; "0" waits for none. The application makes the file `NAME.busy` when it begins to wait.
+"""
 
 import os
 import time
+from pathlib import Path
 
 
 def application(environ, start_response):
-    _, seconds, size, *_ = environ["PATH_INFO"].split("/") + ["0", "0"]
+    _, gate, size, *_ = environ["PATH_INFO"].split("/") + ["0", "0"]
     body = environ["wsgi.input"].read()
-    time.sleep(float(seconds or 0))
+    if gate not in ("", "0"):
+        file = Path(os.environ["GATES"]) / gate
+        file.with_suffix(".busy").touch()
+        while not file.exists():
+            time.sleep(0.01)
     if size == "file":
         headers = [("Content-Length", str(os.path.getsize(__file__)))]
         start_response("200 OK", headers)
