@@ -226,6 +226,11 @@ class Campaign:
         """Rows {context, system_a, output_a, system_b, output_b, annotator, choice}. how: as for scores."""
         return self._import("judgments", rows, how)
 
+    def import_spans(self, rows: Rows | str | Path, **how: Any) -> dict[str, Any]:
+        """Errors that people marked: rows {context_id or context, system, aspect, annotator, errors: [{start, end, severity,
+        category}]}, in characters of the output. how: as for scores."""
+        return self._import("spans", rows, how)
+
     def import_judge_scores(self, rows: Rows | str | Path, **how: Any) -> dict[str, Any]:
         """What programs said: rows {context_id or context, system, judge, score}. how: judge="name", replace=True."""
         return self._import("judge_scores", rows, how)

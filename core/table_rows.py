@@ -31,7 +31,7 @@ CSV_ERRORS = {  # {what the module csv says: what a person is told}
     "unexpected end": "a quoted cell does not end",
     "field larger": f"a cell is longer than {MAX_LINE_BYTES // 2**20} MB",
 }
-JSON_IN_CSV = ("context", "references", "scale", "metadata", "knowledge", "published", "turns", "expected")
+JSON_IN_CSV = ("context", "references", "scale", "metadata", "knowledge", "published", "turns", "expected", "errors", "scheme")
 
 
 def delimiter_of(header: str) -> str:

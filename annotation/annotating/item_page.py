@@ -5,6 +5,7 @@ import uuid
 
 from django.core import signing
 
+from annotation.campaigns.images import images_in
 from annotation.models import Assignment, Campaign, Item
 from annotation.questions import registry
 from annotation.questions.store import REASON_LENGTH
@@ -26,12 +27,27 @@ def item_context(campaign: Campaign, item: Item, swapped=False, answer=None, ref
         "output": item.output,
         "left": left,
         "right": right,
+        "marked_texts": marked_texts(campaign, item) if any(question.kind.marks_texts for question in questions) else None,
         "questions": [question.kind.widget(question, answer, bool(refused)) for question in questions],
         "keys": list(dict.fromkeys(key for question in questions for key in question.keys)),
         "reason": answer.get("reason", ""),
         "reason_length": REASON_LENGTH,
         "refused": refused,
     }
+
+
+def marked_texts(campaign: Campaign, item: Item) -> dict:
+    """The texts as they were imported, in which errors are marked; the names of pictures, which people do not see, as dots, so
+    that all other characters stand where they stood."""
+    output, context = item.output, item.output.context
+    return {"output": _dotted(campaign, output.text), "source": [_dotted(campaign, turn) for turn in context.turns]}
+
+
+def _dotted(campaign: Campaign, text: str) -> str:
+    shown_as_pictures = campaign.text_format == Campaign.TextFormat.MARKDOWN
+    for name in images_in(campaign, text) if shown_as_pictures else ():
+        text = text.replace(f"({name}", "(" + "•" * len(name))
+    return text
 
 
 def form_key(campaign: Campaign, item: Item) -> tuple:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.campaigns.protocol import CriterionSpec
+from annotation.questions.spans import ESA_SEVERITIES, HIGHEST, MQM_CATEGORIES
 from core.errors import Refused
 
 
@@ -35,6 +36,20 @@ STEPS = """
 
 Report a {text} as broken where it can't be read at all.
 """
+MEANINGS = {
+    "0": "No meaning preserved",
+    "33": "Some meaning preserved",
+    "67": "Most meaning preserved and few grammar mistakes",
+    "100": "Perfect meaning and grammar",
+}
+MARKING = """You see a source text and a translation of it. You need to read both languages well.
+
+1. Read the source first, then the translation.
+2. Select what is wrong in the translation, no more than the words concerned, and choose {what}.
+3. Where something of the source is missing, mark it in the source.
+4. Mark each error once. If there is none, say so.
+"""
+MQM_OF_TWO = [[name, {s: weight for s, weight in own.items() if s != "critical"}] for name, own in MQM_CATEGORIES]
 
 TEMPLATES = {
     "dialogue": Template(
@@ -102,15 +117,68 @@ TEMPLATES = {
                 "worst",
                 "best",
                 settings=SLIDER,
-                anchors={
-                    "0": "No meaning preserved",
-                    "33": "Some meaning preserved",
-                    "67": "Most meaning preserved and few grammar mistakes",
-                    "100": "Perfect meaning and grammar",
-                },
+                anchors=MEANINGS,
             ),
         ),
         "WMT22, direct assessment with labelled marks (DA+SQM): Kocmi et al. (2022)",
+    ),
+    "translation-esa": Template(
+        "Translation, error spans (ESA)",
+        "What is wrong in a translation, marked as minor or major, and then a score. As WMT asks it.",
+        MARKING.format(what="minor or major")
+        + """
+- **Minor**: it reads less well, or says something slightly otherwise; nobody is misled.
+- **Major**: the meaning changes, or it can't be understood.
+
+Then give a score from 0 to 100 to the translation as a whole. The errors that you marked help you to decide; the score need not
+follow from their number.
+""",
+        (
+            CriterionSpec(
+                "Errors",
+                0,
+                HIGHEST,
+                description="Mark what is wrong in the translation.",
+                kind="spans",
+                best="low",
+                settings={"severities": ESA_SEVERITIES, "categories": [], "source": True},
+            ),
+            _asked(
+                "Score",
+                0,
+                100,
+                "How much of the source's meaning does it keep, and how good is its grammar?",
+                "worst",
+                "best",
+                settings=SLIDER,
+                anchors=MEANINGS,
+            ),
+        ),
+        "Error span annotation at WMT: Kocmi et al. (2024), WMT24",
+    ),
+    "translation-mqm": Template(
+        "Translation, errors with categories (MQM)",
+        "What is wrong in a translation, each error with a category and a severity. Its score is the sum of their weights.",
+        MARKING.format(what="a severity and a category")
+        + """
+- **Minor** (weight 1; minor punctuation 0.1): it is noticed, and misleads nobody.
+- **Major** (weight 5): it confuses or misleads, or changes the meaning.
+
+Choose the most specific category that fits. If the whole text has nothing to do with the source, or is garbled, mark all of it
+once as Non-translation (weight 25). If there are more than five errors, mark the five most severe ones.
+""",
+        (
+            CriterionSpec(
+                "MQM",
+                0,
+                HIGHEST,
+                description="Mark what is wrong in the translation, with a severity and a category.",
+                kind="spans",
+                best="low",
+                settings={"severities": ESA_SEVERITIES, "categories": MQM_OF_TWO, "source": True},
+            ),
+        ),
+        "MQM at WMT: Freitag et al. (2021), TACL 9, with its categories and weights",
     ),
     "instructions": Template(
         "Instruction following",

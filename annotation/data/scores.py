@@ -4,6 +4,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 
+from django.db.models import F, JSONField, Value
+
 from annotation.campaigns.items import draw_items
 from annotation.data.contradictions import Contradictions
 from annotation.data.corpus import Corpus, Imported, RowsImport
@@ -108,8 +110,9 @@ class ScoresImport(RowsImport):
         self.turned: list[Criterion] = []
         self.in_words: dict[str, dict[str, float]] = {}  # by criterion: {a word of the file: the point that it was read as}
         live = store.about_outputs(self.campaign).filter(retracted_at=None)
-        rows = live.values_list("criterion__name", "output_id", "annotator__name", "value")
-        self.answers = {(c, o, a): v for c, o, a, v in rows}
+        detail = F("detail") if self.asked.marks_texts else Value(None, output_field=JSONField())
+        rows = live.values_list("criterion__name", "output_id", "annotator__name", "value", detail)
+        self.answers = {(c, o, a): self.asked.told(v, beside) for c, o, a, v, beside in rows}
 
     def take(self, row: Row) -> None:
         said = row.get(self.asked.value_column)
@@ -123,18 +126,20 @@ class ScoresImport(RowsImport):
             self.in_words.setdefault(criterion.name, {})[said.strip()] = given.value
         beside, moment = came_with(row, "reason", *TOOK), row.time("answered_at")
         key = (criterion.name, output.pk, annotator.name)
+        given = replace(given, detail={**(given.detail or {}), **beside} or None)
+        answer = self.asked.imported_row(criterion, output, annotator, given)
+        told = self.asked.told(answer.value, answer.detail)
         if key not in self.answers:
             self.contradictions.first(key, row, moment)
-        elif self.answers[key] == given.value:
+        elif self.answers[key] == told:
             self.contradictions.again(key, row, moment)
             return
         else:
-            now, before = ("empty" if v is None else f"{v:g}" for v in (given.value, self.answers[key]))
+            now, before = map(self.asked.told_in_words, (told, self.answers[key]))
             is_ = f"is {now}, but {quoted(annotator.name)} already gave this output {before}"
             self.contradictions.replace(key, row, moment, BadField(self.asked.value_column, is_))
-        self.answers[key] = given.value
-        given = replace(given, detail={**(given.detail or {}), **beside} or None)
-        self.new[key] = answered_at(self.asked.imported_row(criterion, output, annotator, given), moment)
+        self.answers[key] = told
+        self.new[key] = answered_at(answer, moment)
 
     def output(self, row: Row) -> Output:
         context, sample = self.context(row), row.whole("sample", default=0) or 0
@@ -189,6 +194,8 @@ class ScoresImport(RowsImport):
         if ends != (known.low, known.high):
             scale = f"{known.low} to {known.high}"
             raise BadField("scale", f"is {ends[0]} to {ends[1]}, but criterion {quoted(known.name)} has the scale {scale}")
+        if stated.get("settings", known.settings) != known.settings:
+            raise BadField("scheme", f"is another than criterion {quoted(known.name)} has")
         if stated.get("best", known.best) != known.best and known.name in self.open and known.name not in self.said:
             known.best = stated["best"]
             if known.pk:

@@ -36,7 +36,7 @@ class KnownAnswerForm(forms.Form):
                 self.fields[f"{kind.prefix}_{criterion.pk}"] = forms.CharField(
                     required=False,
                     max_length=100,
-                    label=f"{criterion.name}: right {kind.files}",
+                    label=f"{criterion.name}: right {kind.counted or kind.files}",
                     initial=", ".join(map(str, right)),
                     help_text=f"From {criterion.low} to {criterion.high}; separate several with commas. Empty: not checked.",
                 )

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from annotation.quality.chance_alpha import corrected_alpha, mean_and_sd, permutation_p, shuffled_alphas
+from annotation.quality.error_spans import SpanAgreement
 from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.gwet import gwet_ac, gwet_interval, scale_counts
 from annotation.quality.kappa import cohen_by_pair, fleiss_kappa, percent_agreement
@@ -90,6 +91,13 @@ class ScoreReport(Agreement):
     alpha_corrected_low: float | None
     alpha_corrected_high: float | None
     keep: np.ndarray = field(repr=False, compare=False)  # bool (raters, units)
+
+
+@dataclass(frozen=True)
+class SpanReport(ScoreReport):
+    """Agreement on the weights of marked errors, and on the marks themselves; None where nobody can say."""
+
+    marks: SpanAgreement | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,17 @@ SCALE_FIELDS = (
     maybe("scale", "[lowest, highest] or 1-5; required for a new criterion"),
     *DIRECTION_FIELDS,
 )
+SPAN_FIELDS = (
+    Field(
+        "errors",
+        'a list of {"start", "end", "severity", "category"}; [] where there is none',
+        others=("error_spans", "spans", "marks"),
+    ),
+    maybe("scheme", "severities and categories with their weights; a new criterion without it has MQM's"),
+    maybe("score", "the sum of the errors' weights, checked where it is given"),
+    maybe("best", "low, which it always is"),
+    maybe("cannot_say", "true where the person could not say"),
+)
 PAIR_FIELDS = (
     Field("choice", "A, tie or B (or left, right, both_bad)", others=("preference", "winner", "judgment", "label")),
     maybe("strength", "slightly or much: how much better; empty: better and no more"),

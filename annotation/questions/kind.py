@@ -152,6 +152,8 @@ class Kind:
     files: ClassVar[str]
     asks: ClassVar[Asks] = Asks.TRUTH  # what its verdict rests on, where no researcher says otherwise
     is_graded: bool = False  # is a preference asked with how strong it is?
+    counted: ClassVar[str] = ""  # what a known answer is called, where it is not as its files are
+    marks_texts: ClassVar[bool] = False  # does its widget mark the texts themselves?
     is_repeated: ClassVar[bool] = False  # may the same item be shown again, to see whether the answer stays?
     settings: ClassVar[Collection[str]] = ()  # what a criterion's `settings` may hold; `check` reads their values
     form: ClassVar[type[Form] | None] = None  # of its settings, on the page of the campaign's design

@@ -5,9 +5,10 @@ from annotation.questions.columns import FILES
 from annotation.questions.kind import Kind, Question
 from annotation.questions.pair import Pair, pair_of
 from annotation.questions.scale import Scale
+from annotation.questions.spans import Spans
 from core.errors import Refused, quoted
 
-SCALE, PAIR = Scale(), Pair()
+SCALE, PAIR, SPANS = Scale(), Pair(), Spans()
 _kinds: dict[str, Kind] = {}
 
 
@@ -84,3 +85,4 @@ def all_questions(campaign: Campaign) -> list[Question]:
 
 register(SCALE)
 register(PAIR)
+register(SPANS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from django.utils.translation import gettext
@@ -22,8 +22,13 @@ class ValueKind(Kind):
 
     part, prefix = "scores", "score"
     table = LikertScore
-    columns = ("scale", "score")
+    columns: ClassVar[Sequence[str]] = ("scale", "score")
     value_column = "score"
+
+    @property
+    def number_column(self) -> str:
+        """The column of an export that has the number which counts."""
+        return self.value_column
 
     def typed(self, text: str) -> int | None:
         try:
@@ -114,6 +119,13 @@ class ValueKind(Kind):
     def remarks(self, criterion: Criterion, values: Sequence[float]) -> str:
         """What whoever sends a file should know of its answers; empty: nothing."""
         return ""
+
+    def told(self, value: float | None, detail: Mapping[str, Any] | None) -> Any:
+        """What two answers have in common that are the same one."""
+        return value
+
+    def told_in_words(self, told: Any) -> str:
+        return "empty" if told is None else f"{told:g}"
 
     def assess(self, values: np.ndarray, rule: AgreementRule) -> ScoreReport:
         return assess_scores(values, self.level(rule.level), rule.mad, rule.on_zero_mad, seed=rule.seed, points=rule.points)

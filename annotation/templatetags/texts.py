@@ -15,12 +15,16 @@ from django.utils.translation import get_language, gettext, gettext_noop
 from annotation.annotating import meaning
 from annotation.annotating.conversation import conversation
 from annotation.assessment.rule_text import rule_in_words
+from annotation.assessment.span_marks import in_a_sentence
 from annotation.campaigns.images import images_in
 from annotation.models import Campaign, Context
+from annotation.questions.spans import in_words as marks_in_words
 from core.rich_text import page_html, rich_html
 
 register = template.Library()
 register.filter(rule_in_words)
+register.filter("same_marks", in_a_sentence)
+register.filter("marked", marks_in_words)
 
 MEASURES = {
     "kappa": "Fleiss' kappa",
@@ -51,6 +55,14 @@ SCRIPT_WORDS = {
     "differences_hidden": gettext_noop("The differences are no longer marked."),
     "too_long": gettext_noop("These texts are too long to compare word by word."),
     "different": gettext_noop("different:"),
+    "text_to_mark": gettext_noop("The text. Select what is wrong, then choose how grave it is."),
+    "context_to_mark": gettext_noop("The context. Select what is missing in the text, then choose how grave that is."),
+    "select_first": gettext_noop("Select some words first."),
+    "marked": gettext_noop("{severity}: {words}. Marked: {count}."),
+    "taken_off": gettext_noop("No longer marked: {words}. Marked: {count}."),
+    "severity_of": gettext_noop("Severity of “{words}”"),
+    "category_of": gettext_noop("Category of “{words}”"),
+    "take_off": gettext_noop("Remove the mark of “{words}”"),
     "copy": gettext_noop("Copy"),
     "copied": gettext_noop("Copied"),
     "copy_by_hand": gettext_noop("Select the text and copy it."),

@@ -146,7 +146,7 @@ def _assessed(snapshot: Snapshot | None) -> tuple[SnapshotContent, dict[str, int
                 if row.get("cannot_say"):
                     continue
                 if isinstance(kind, ValueKind):
-                    content.scores.append(_score_row(row, kind.value_column))
+                    content.scores.append(_score_row(row, kind.number_column))
                 else:
                     (content.criterion_judgments if row["aspect"] else content.judgments).append(_judgment_row(row))
     except Refused:

@@ -7,11 +7,13 @@ from typing import Any
 
 from annotation.data.fields import guess
 from annotation.data.shapes.pairs import has_sides, outputs_of
-from annotation.data.shapes.shape import JUDGMENTS, OUTPUTS, SCORES, Entry, Fields, LeftOut, Shape, Surroundings
+from annotation.data.shapes.shape import JUDGMENTS, OUTPUTS, SCORES, SPANS, Entry, Fields, LeftOut, Shape, Surroundings
 from annotation.data.shapes.values import point
+from annotation.quality.error_spans import MQM, OUTPUT, SOURCE
 from core.rows import BadField
 
 BESIDE = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time")  # what a table says of an annotation
+LABELS = ("labels", "hypertextlabels")  # results that mark a piece of a text
 POINTS = ("rating", "number", "choices")  # the parts of a result that hold a point of a scale
 
 
@@ -39,7 +41,9 @@ def _answers(annotation: Fields, data: Fields) -> Iterator[Entry | LeftOut]:
     known = data | ({} if who is None else {"annotator": str(who) if isinstance(who, int) else who})
     results = [(r, r["value"]) for r in _objects(annotation, "result") if isinstance(r.get("value"), dict)]
     choices = [(r, value.get("selected")) for r, value in results if r.get("type") == "pairwise"]
-    points = [(r, value[part]) for r, value in results for part in POINTS if part in value]
+    regions = {r.get("id") for r, value in results if r.get("type") in LABELS and "start" in value}
+    points = [(r, value[part]) for r, value in results for part in POINTS if part in value and r.get("id") not in regions]
+    yield from _marked(known, results)
     for result, choice in choices:
         about = {"aspect": result.get("from_name")} if len(choices) > 1 else {}
         yield Entry(JUDGMENTS, known | about | {"choice": choice})
@@ -52,6 +56,30 @@ def _answers(annotation: Fields, data: Fields) -> Iterator[Entry | LeftOut]:
         yield Entry(JUDGMENTS, known | {"choice": "tie"})
     elif not choices and not points:
         yield LeftOut(JUDGMENTS if pair else SCORES, "has no answer")
+
+
+def _marked(known: Fields, results: list[tuple[Fields, Fields]]) -> Iterator[Entry | LeftOut]:
+    """Regions of texts as marked errors, an answer for each control: the severity and the category are labels or choices of the
+    same region, in any order."""
+    errors: dict[str, list[Fields]] = {}
+    for result, value in results:
+        if result.get("type") not in LABELS or "start" not in value:
+            continue
+        of_region = [v for r, v in results if r is result or (r.get("id") == result.get("id") and "choices" in v)]
+        words = [
+            str(word) for v in of_region for part in ("labels", "hypertextlabels", "choices") for word in v.get(part) or ()
+        ]
+        severity = next((word for word in words if word.lower() in MQM.severities), "")
+        if not severity:
+            yield LeftOut(SPANS, "marks a text without a severity (minor, major)")
+            continue
+        category = next((word for word in words if word != severity), "")
+        where = SOURCE if result.get("to_name") in ("source", "context", "src", "input") else OUTPUT
+        place = {"where": where, "start": value["start"], "end": value.get("end")}
+        mark = place | {"severity": severity.lower(), "category": category}
+        errors.setdefault(str(result.get("from_name")), []).append(mark)
+    for name, found in errors.items():
+        yield Entry(SPANS, known | {"aspect": name, "errors": found})
 
 
 def _not_an_answer(annotation: Fields) -> str:
@@ -79,7 +107,7 @@ def _objects(fields: Fields, name: str) -> list[Any]:
 LABEL_STUDIO = Shape(
     name="Label Studio",
     address="https://labelstud.io/guide/task_format",
-    kinds=(OUTPUTS, SCORES, JUDGMENTS),
+    kinds=(OUTPUTS, SCORES, JUDGMENTS, SPANS),
     recognises=_recognises,
     entries=_entries,
     guess="A pair in which nothing is selected is a tie. Skipped, rejected and ground-truth annotations are left out.",

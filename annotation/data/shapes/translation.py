@@ -1,17 +1,19 @@
-"""Marks of translations: MQM as WMT releases it, a row an error, and Appraise's scores (direct assessment, ESA)."""
+"""Marks of translations: MQM as WMT releases it, a row an error, and Appraise's scores and spans (direct assessment, ESA)."""
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from typing import Any
 
-from annotation.data.shapes.shape import OUTPUTS, SCORES, Entry, Fields, LeftOut, Shape, Surroundings
+from annotation.data.shapes.shape import OUTPUTS, SCORES, SPANS, Entry, Fields, LeftOut, Shape, Surroundings
+from annotation.quality.error_spans import MQM as MQM_WEIGHTS
+from annotation.quality.error_spans import NOWHERE, OUTPUT, SOURCE
 from core.rows import BadField, Row, shown
 
-# Freitag et al. 2021, "Experts, Errors, and Context", table 4, of a lower-cased severity and category.
-MINOR, MAJOR, PUNCTUATION, NON_TRANSLATION = 1.0, 5.0, 0.1, 25.0
-HIGHEST = 25  # of a segment: five major errors, or one that is no translation
-NO_ERROR = ("no-error", "no error", "neutral")
+NO_ERROR = ("no-error", "no error")
 SEGMENTS = ("seg_id", "globalSegId", "global_seg_id", "segment_id")
 CONTROLS = {"BAD": "a worsened output", "CHK": "a repeated output", "REF": "a reference among the outputs"}
+OPENS, CLOSES = "<v>", "</v>"
 
 
 def _is_mqm(fields: Fields) -> bool:
@@ -22,42 +24,50 @@ def _segment(fields: Fields) -> str | None:
     return next((str(fields[name]) for name in SEGMENTS if fields.get(name) not in (None, "")), None)
 
 
-def weight(category: str, severity: str) -> float:
-    """Raises BadField for a severity that has none."""
-    kind, level = category.strip().lower(), severity.strip().lower()
-    if level in NO_ERROR or kind in NO_ERROR:
-        return 0.0
-    if kind.startswith("non-translation"):
-        return NON_TRANSLATION
-    if level == "minor":
-        return PUNCTUATION if kind == "fluency/punctuation" else MINOR
-    if level in ("major", "critical"):
-        return MAJOR
-    raise BadField("severity", f"expected No-error, Neutral, Minor, Major or Critical, found {shown(severity)}")
-
-
-def _summed(rows: Iterable[Row]) -> Iterator[Row]:
-    """One row for each segment of a system that a rater marked: the sum of its errors' weights."""
-    sums: dict[tuple, Row] = {}
+def _gathered(rows: Iterable[Row]) -> Iterator[Row]:
+    """One row for each segment of a system that a rater marked, with its errors."""
+    segments: dict[tuple, Row] = {}
     for row in rows:
         fields = row.fields
         key = tuple(str(fields.get(name)) for name in ("system", "doc", "rater")) + (_segment(fields),)
         try:
-            marked = weight(row.text("category", empty=True, default=""), row.text("severity", empty=True, default=""))
+            marked = _marked(row)
         except BadField as error:
             yield replace(row, fields={"wrong": error})
             continue
-        before = sums.get(key)
-        total = marked + (before.fields["weight"] if before else 0.0)
-        sums[key] = replace(before or row, fields=(before or row).fields | {"weight": round(total, 6)})
-    yield from sums.values()
+        before = segments.get(key, row)
+        segments[key] = replace(before, fields=before.fields | {"errors": [*before.fields.get("errors", ()), *marked]})
+    yield from segments.values()
+
+
+def _marked(row: Row) -> list[Fields]:
+    """The error that a row holds; none where it says that there is none. Raises BadField."""
+    category, said = (row.text(name, empty=True, default="").strip() for name in ("category", "severity"))
+    severity = said.lower()
+    if {severity, category.lower()} & {*NO_ERROR}:
+        return []
+    if severity not in MQM_WEIGHTS.severities:
+        raise BadField("severity", f"expected No-error, Neutral, Minor, Major or Critical, found {shown(said)}")
+    places = ((OUTPUT, row.fields.get("target")), (SOURCE, row.fields.get("source")))
+    where = next(({"where": where} | place for where, text in places if (place := _place(text))), {"where": NOWHERE})
+    return [where | {"severity": severity, "category": category}]
+
+
+def _place(text: Any) -> Fields:
+    """Where a text is marked, in characters of the text without marks; a mark that nobody closed runs to the end."""
+    if not isinstance(text, str) or OPENS not in text:
+        return {}
+    before, _, rest = text.partition(OPENS)
+    words = rest.partition(CLOSES)[0].replace(OPENS, "")
+    start = len(before.replace(CLOSES, ""))
+    return {"start": start, "end": start + len(words)} if words else {}
 
 
 def _unmarked(fields: Fields, name: str) -> str:
     text = fields.get(name)
     if not isinstance(text, str):
         raise BadField(name, "is no text")
-    return text.replace("<v>", "").replace("</v>", "")
+    return text.replace(OPENS, "").replace(CLOSES, "")
 
 
 def _mqm(fields: Fields, around: Surroundings) -> Iterator[Entry | LeftOut]:
@@ -67,11 +77,7 @@ def _mqm(fields: Fields, around: Surroundings) -> Iterator[Entry | LeftOut]:
     known: Fields = {"context_id": f"{doc} {_segment(fields)}".strip(), "system": fields["system"]}
     text = {"context": _unmarked(fields, "source"), "output": _unmarked(fields, "target")} | ({"group": doc} if doc else {})
     yield Entry(OUTPUTS, known | text)
-    if fields["weight"] > HIGHEST:
-        yield LeftOut(SCORES, f"has errors that weigh more than {HIGHEST}")
-        return
-    said = {"annotator": fields["rater"], "aspect": "MQM", "score": fields["weight"], "scale": [0, HIGHEST], "best": "low"}
-    yield Entry(SCORES, known | said)
+    yield Entry(SPANS, known | {"annotator": fields["rater"], "aspect": "MQM", "errors": fields["errors"]})
 
 
 def _is_appraise(fields: Fields) -> bool:
@@ -86,29 +92,54 @@ def _appraise(fields: Fields, around: Surroundings) -> Iterator[Entry | LeftOut]
     if str(fields.get("isCompleteDocument")).strip().lower() == "true":
         yield LeftOut(SCORES, "is a score of a whole document")
         return
-    aspect = "ESA" if str(fields.get("mqm") or "").lstrip().startswith("[") else "DA"
-    beside = {name: fields[name] for name in ("segmentID", "documentID") if name in fields}
-    said = {"annotator": fields["username"], "aspect": aspect, "scale": [0, 100], "score": fields.get("score")}
-    yield Entry(SCORES, beside | {"context_id": fields["segmentID"], "system": fields["systemID"]} | said)
+    marked = _appraise_errors(fields.get("mqm"))
+    known: Fields = {name: fields[name] for name in ("segmentID", "documentID") if name in fields}
+    known |= {"context_id": fields["segmentID"], "system": fields["systemID"], "annotator": fields["username"]}
+    aspect = "DA" if marked is None else "ESA"
+    yield Entry(SCORES, known | {"aspect": aspect, "scale": [0, 100], "score": fields.get("score")})
+    if marked is not None:
+        yield Entry(SPANS, known | {"aspect": "ESA errors", "errors": marked})
+
+
+def _appraise_errors(cell: Any) -> list[Any] | None:
+    """The marks in our own words: places from the first character to the last, which Appraise counts in, and nowhere where
+    something is missing. None where the task was none with marks."""
+    try:
+        marked = json.loads(cell) if isinstance(cell, str) and cell.lstrip().startswith("[") else cell
+    except ValueError:
+        raise BadField("mqm", f"is no JSON: {shown(cell)}") from None
+    return [_appraise_error(mark) for mark in marked] if isinstance(marked, list) else None
+
+
+def _appraise_error(mark: Any) -> Any:
+    if not isinstance(mark, dict):
+        raise BadField("mqm", f"expected errors with start_i, end_i and severity, found {shown(mark)}")
+    kind = mark.get("error_type")
+    category = "/".join(map(str, kind)) if isinstance(kind, list) else kind or ""
+    said = {"severity": mark.get("severity"), "category": category}
+    start, end = mark.get("start_i"), mark.get("end_i")
+    if isinstance(start, int) and isinstance(end, int):
+        return {"where": OUTPUT, "start": start, "end": end + 1} | said
+    return {"where": NOWHERE} | said
 
 
 MQM = Shape(
     name="MQM errors",
     address="https://github.com/google/wmt-mqm-human-evaluation",
-    kinds=(OUTPUTS, SCORES),
+    kinds=(OUTPUTS, SPANS),
     recognises=_is_mqm,
     entries=_mqm,
-    gathers=_summed,
+    gathers=_gathered,
     guess=(
         "A segment's score is the sum of its errors' weights (minor 1, major 5, minor punctuation 0.1, non-translation 25); "
-        "the lowest is best. Where the errors stand in the text is not kept."
+        "the lowest is best."
     ),
 )
 APPRAISE = Shape(
     name="Appraise scores",
     address="https://github.com/AppraiseDev/Appraise",
-    kinds=(SCORES,),
+    kinds=(SCORES, SPANS),
     recognises=_is_appraise,
     entries=_appraise,
-    guess="Contexts are known by segmentID. Where errors stand in the text (ESA) is not kept.",
+    guess="Contexts are known by segmentID. ESA's spans are imported as spans, its scores as scores.",
 )

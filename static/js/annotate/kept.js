@@ -23,7 +23,11 @@ export const saveDraft = (user, form) => write(draftOf(user, form), { at: Date.n
 export const dropDraft = (user, assignment) => drop(`${DRAFT}${user}:${assignment}`);
 export const restoreDraft = (user, form) => {
   for (const [name, value] of read(draftOf(user, form))?.fields ?? []) {
-    if (form.elements[name]) form.elements[name].value = value; // for radio buttons, checks the one with this value
+    const named = form.elements[name] ?? [];
+    for (const input of named instanceof RadioNodeList ? named : [named].flat()) {
+      if (input.type === "radio") input.checked = input.value === value || input.checked;
+      else input.value = value;
+    }
   }
 };
 

@@ -37,8 +37,8 @@ document.addEventListener("input", ({ target }) => {
   for (const radio of target.closest("[data-scale]").querySelectorAll("input[type=radio]")) radio.checked = false;
 });
 
-const answered = (scale) => Boolean(scale.querySelector("input:checked") || scale.querySelector("input[type=number]")?.value);
-const focusOn = (scale) => (scale.querySelector("input:checked") || scale.querySelector("input")).focus();
+const answered = (scale) => Boolean(scale.querySelector("input:checked") || scale.querySelector("input[type=number], [data-marked]")?.value);
+const focusOn = (scale) => (scale.querySelector("input:checked") || scale.querySelector("[data-text-of], input")).focus();
 const current = () => {
   const all = scales();
   return all.find((scale) => scale.contains(document.activeElement)) || all.find((scale) => !answered(scale))
@@ -61,8 +61,14 @@ export const chooseSide = (side) => {
   say(answerOf(scale, input));
 };
 
-// A widget names the key of an input itself: data-key="n".
-const named = (key) => (/^[a-z0-9]$/.test(key) ? current()?.querySelector(`input[data-key="${key}"]`) : null);
+// A widget names the key of an input or a button itself: data-key="n". The key of a field of text goes there from anywhere.
+const named = (key) => (/^[a-z0-9]$/.test(key)
+  ? current()?.querySelector(`:is(input, button)[data-key="${key}"]:not(:disabled)`) ?? form().querySelector(`textarea[data-key="${key}"]`) : null);
+const use = (named, key) => {
+  if (named.matches("input")) pick(current(), named, key);
+  else if (named.matches("button")) named.click();
+  else named.focus();
+};
 
 // Where a number is typed, a digit goes there: the browser writes it, or this does where it was pressed too early.
 const typesInto = (key, isLate) => {
@@ -116,7 +122,7 @@ const press = (key, isLate = false) => {
   if (key === "Enter") form() ? form().requestSubmit() : document.querySelector("[data-go-on]")?.click();
   else if (key === "g") open("guidelines");
   else if (key === "?") open("keys");
-  else if (scale && named(key)) pick(current(), named(key), key);
+  else if (scale && named(key)) use(named(key), key);
   else if (key === "c") toggleContext();
   else if (key === "d") document.querySelector("[data-differences]")?.click();
   else if (key === "u") document.querySelector("[data-undo]")?.requestSubmit();
@@ -148,7 +154,8 @@ export const listen = (isBusy) => {
       ahead.push(key);
       return event.preventDefault();
     }
-    if (at.matches("textarea, input:not([type=radio], [type=range])")) {
+    if (at.matches("select")) return;
+    if (at.matches("textarea, input:not([type=radio], [type=range], [type=checkbox])")) {
       if (key === "Escape") at.blur();
       if (key !== "Enter" || !at.closest("[data-answer]")) return;
     }

@@ -29,6 +29,8 @@ SCALES = {
     "summarisation": {name: (1, 5) for name in ("Coherence", "Consistency", "Fluency", "Relevance")},
     "translation": {"Adequacy": (0, 100), "Fluency": (0, 100)},
     "translation-0-100": {"Quality": (0, 100)},
+    "translation-esa": {"Errors": (0, 25), "Score": (0, 100)},
+    "translation-mqm": {"MQM": (0, 25)},
     "instructions": {"Overall": (1, 7), "Follows the instruction": (0, 1), "Truthful": (0, 1), "Harmless": (0, 1)},
     "story": {name: (1, 5) for name in ("Relevance", "Coherence", "Empathy", "Surprise", "Engagement", "Complexity")},
     "data-to-text": {name: (1, 6) for name in ("Naturalness", "Quality", "Informativeness")},
@@ -49,7 +51,7 @@ def test_each_makes_a_campaign_with_the_scales_of_its_source(name):
     assert campaign.likert == bool(SCALES[name]) and campaign.pairwise == (name in ("pairs", "preference", "instructions"))
     assert (campaign.pair_points, campaign.pair_both_bad) == ((5, True) if name == "preference" else (3, False))
     assert campaign.guidelines and "{" not in campaign.guidelines
-    assert all(c.description and c.low_label and c.high_label for c in campaign.criteria.all())
+    assert all(c.description and (c.kind == "spans" or c.low_label and c.high_label) for c in campaign.criteria.all())
 
 
 class TestOnThePage:

@@ -295,7 +295,7 @@ ROWS: dict[str, tuple[str, dict[str, Any], str]] = {
     "chat": ("outputs", {"context_id": "c1", "model": "elm", "messages": [ASK, SAY]}, "context_id"),
     "pairs": ("outputs", {"context_id": "c1", **TEXTS}, "context_id"),
     "MQM": (
-        "scores",
+        "spans",
         {
             "system": "elm",
             "doc": "d",

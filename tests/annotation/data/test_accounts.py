@@ -22,7 +22,7 @@ from tests.annotation.data.tool_rows import CONTEXTS, TOOLS, outputs
 
 pytestmark = pytest.mark.django_db
 DAMAGED = FUZZ_CASES or 10  # of each shape
-MODELS = {"outputs": Output, "scores": LikertScore, "judgments": PairwiseJudgment}
+MODELS = {"outputs": Output, "scores": LikertScore, "judgments": PairwiseJudgment, "spans": LikertScore}
 MODELS |= {"judge_scores": ImportedScore, "judge_pairs": ImportedPair}
 
 

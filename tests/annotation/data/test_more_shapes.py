@@ -1,15 +1,18 @@
 """Files of translation campaigns, surveys, doccano, plain texts and Parquet through every door; right values by hand."""
 
+import csv
 import gzip
 import io
 import json
 import zipfile
+from collections import Counter
+from pathlib import Path
 
 import pytest
+from django.db.models import Avg
 
 from annotation.data.importer import import_file, import_outputs
 from annotation.data.shapes.registry import shape_of
-from annotation.data.shapes.translation import weight
 from annotation.models import Criterion, LikertScore, Output
 from core.errors import ImportRefused
 from tests.annotation.data.doors import SAMPLES, everywhere, installation, outputs, scores
@@ -17,6 +20,7 @@ from tests.annotation.data.doors import SAMPLES, everywhere, installation, outpu
 __all__ = ["installation"]
 pytestmark = pytest.mark.django_db
 
+MQM_TED = Path(__file__).parents[4] / "shared" / "data" / "mqm_ted_ende.tsv"
 MQM = """system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity
 mt1\ttalk\t1\t7\tr1\tGood day.\tGuten <v>Tag,</v>\tFluency/Punctuation\tMinor
 mt1\ttalk\t1\t7\tr1\tGood day.\t<v>Guten</v> Tag,\tStyle/Awkward\tMajor
@@ -44,23 +48,49 @@ def folder(files: dict[str, str]) -> bytes:
         ("Accuracy/Mistranslation", "Neutral", 0),
     ],
 )
-def test_the_published_weights(category, severity, points):
+def test_the_published_weights(installation, tmp_path, category, severity, points):
     """Freitag et al. 2021, table 4."""
-    assert weight(category, severity) == points
+    file = tmp_path / "mqm.tsv"
+    file.write_text("\n".join([*MQM.splitlines()[:1], f"mt1\ttalk\t1\t7\tr1\tGood day.\tTag\t{category}\t{severity}"]))
+    campaign = installation.campaign("talk")
+    import_outputs(campaign, file)
+    import_file(campaign, "spans", file)
+    assert LikertScore.objects.get().value == points
 
 
-def test_mqm_is_a_sum_of_errors_and_the_lowest_is_best(installation, tmp_path):
+def test_mqm_is_a_sum_of_errors_and_their_places_are_kept(installation, tmp_path):
     """mt1: r1 0.1 + 5, r2 none; mt2: 25."""
     file = tmp_path / "mqm.tsv"
     file.write_text(MQM)
-    rows, people, account = everywhere(installation, "scores", file, scores, on=file)
+    rows, people, account = everywhere(installation, "spans", file, scores, on=file)
     assert rows == [("talk 7", "mt1", "MQM", "r1", 5.1), ("talk 7", "mt1", "MQM", "r2", 0), ("talk 7", "mt2", "MQM", "r1", 25)]
     texts = {
         o.system.name: (o.context.turns, o.text, o.context.group) for o in Output.objects.select_related("context", "system")
     }
     assert texts == {"mt1": (["Good day."], "Guten Tag,", "talk"), "mt2": (["Good day."], '"Oh', "talk")}
-    assert {(c.low, c.high, c.best) for c in Criterion.objects.filter(name="MQM")} == {(0, 25, "low")}
-    assert account["elsewhere"] == {"outputs": 3} and "is not kept" in account["assumed"][0]
+    assert {(c.kind, c.low, c.best) for c in Criterion.objects.filter(name="MQM")} == {("spans", 0, "low")}
+    assert account["elsewhere"] == {"outputs": 3}
+    kept = LikertScore.objects.filter(value__gt=0, criterion__campaign=LikertScore.objects.first().criterion.campaign)
+    assert [[(m["text"], m["where"], m["start"]) for m in row.detail["spans"]] for row in kept.order_by("value")] == [
+        [("Guten", "output", 0), ("Tag,", "output", 6)],
+        [("Good day.", "source", 0)],
+    ]
+
+
+@pytest.mark.skipif(not MQM_TED.exists(), reason="needs ../shared/data")
+def test_wmts_own_file_gives_the_published_scores(installation):
+    """Of its first thousand rows, summed here; of the whole file they are WMT 2021's, as the README beside it has them."""
+    lines = MQM_TED.read_bytes().splitlines(keepends=True)[:1001]
+    sums, segments = Counter(), {}
+    for row in csv.DictReader(io.StringIO(b"".join(lines).decode()), delimiter="\t", quoting=csv.QUOTE_NONE):
+        punctuation = (row["category"], row["severity"]) == ("Fluency/Punctuation", "Minor")
+        sums[row["system"]] += 0.1 if punctuation else {"No-error": 0, "Minor": 1, "Major": 5}[row["severity"]]
+        segments.setdefault(row["system"], set()).add((row["doc"], row["seg_id"], row["rater"]))
+    campaign = installation.campaign("talk")
+    for what in ("outputs", "spans"):
+        import_file(campaign, what, io.BytesIO(b"".join(lines)), "mqm.tsv")
+    means = LikertScore.objects.values_list("output__system__name").annotate(mean=Avg("value"))
+    assert dict(means) == pytest.approx({system: sums[system] / len(known) for system, known in segments.items()})
 
 
 def test_an_unknown_severity_is_an_error_with_its_line(installation, tmp_path):

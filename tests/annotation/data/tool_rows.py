@@ -165,7 +165,7 @@ TOOLS: dict[str, Tool] = {
     "Mechanical Turk results": Tool("scores", lambda n: mturk(n, "4"), lambda n: mturk(n, "")),
     "Qualtrics responses": Tool("scores", survey, lambda n: survey(n, Status="Survey Preview")),
     "doccano": Tool("scores", lambda n: doccano(n, ["Quality: 4"]), lambda n: doccano(n, [[0, 2, "bad"]]), ANN),
-    "MQM errors": Tool("scores", mqm, once=True),
+    "MQM errors": Tool("spans", mqm, once=True),
     "Appraise scores": Tool("scores", lambda n: appraise(n, "TGT"), lambda n: appraise(n, "BAD")),
     "compar:IA": Tool("judgments", lambda n: comparia(n, "alpha"), lambda n: comparia(n, None)),
     "Arena": Tool(

@@ -163,4 +163,4 @@ def test_two_kinds_of_one_name_are_refused(facts):
 def test_world_without_it_is_as_before(tmp_path, client):
     world = World(tmp_path, client)
     world.sign_in(world.alice)
-    assert "Answered on" not in text(world.get("design/"))
+    assert "the number of right facts" not in text(world.get("design/"))

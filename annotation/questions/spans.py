@@ -1,0 +1,346 @@
+"""Error spans (ESA, MQM): what is wrong in an output is marked, with a severity and, where there is a list, a category.
+
+The answer that counts is the sum of the errors' weights, so that boards, agreement and files read a number as of any kind; the
+marks stand beside it (`detail["spans"]`).
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext, gettext_lazy, ngettext
+
+from annotation.models import Annotator, Assignment, Criterion, LikertScore, Output
+from annotation.quality.error_spans import MQM, Scheme
+from annotation.quality.krippendorff import Level
+from annotation.questions import marks
+from annotation.questions.columns import SPAN_FIELDS, is_cannot_say
+from annotation.questions.kind import CANNOT_SAY, CANNOT_SAY_WORDS, Given, Question, Widget
+from annotation.questions.value_kind import ValueKind
+from core.errors import Refused
+from core.rowfiles import BadField, Row
+
+HIGHEST = 25  # where scales are drawn to; five major errors, or a text that is no translation. Sums above it count as they are
+MOST_SEVERITIES, MOST_CATEGORIES = 9, 100  # a digit is the key of a severity
+WEIGHED = re.compile(r"(?P<name>.*\S)\s+(?P<weight>\d+(?:\.\d+)?)$")
+SEVERITIES, CATEGORIES, IN_SOURCE = "severities", "categories", "source"
+ESA_SEVERITIES = [["minor", 1.0], ["major", 5.0]]
+# Freitag et al. 2021, table 3, with the weights of table 4.
+MQM_CATEGORIES: list[list] = [
+    *([f"Accuracy/{name}", {}] for name in ("Addition", "Omission", "Mistranslation", "Untranslated text")),
+    ["Fluency/Punctuation", {"minor": 0.1}],
+    *([f"Fluency/{name}", {}] for name in ("Spelling", "Grammar", "Register", "Inconsistency", "Character encoding")),
+    ["Terminology/Inappropriate for context", {}],
+    ["Terminology/Inconsistent use of terminology", {}],
+    ["Style/Awkward", {}],
+    *([f"Locale convention/{name} format", {}] for name in ("Address", "Currency", "Date", "Name", "Telephone", "Time")),
+    ["Other", {}],
+    ["Source error", {}],
+    ["Non-translation", {"minor": 25.0, "major": 25.0, "critical": 25.0}],
+]
+IMPORTED = {
+    SEVERITIES: [[name, weight] for name, weight in MQM.severities.items()],
+    CATEGORIES: MQM_CATEGORIES,
+    IN_SOURCE: True,
+}
+SEVERITY_WORDS = {
+    "neutral": gettext_lazy("neutral"),
+    "minor": gettext_lazy("minor"),
+    "major": gettext_lazy("major"),
+    "critical": gettext_lazy("critical"),
+}
+
+
+def scheme_of(settings: Mapping[str, Any]) -> Scheme:
+    """Of a criterion's settings, which hold lists since a database keeps no order of keys."""
+    severities = {name: float(weight) for name, weight in settings.get(SEVERITIES, ESA_SEVERITIES)}
+    categories = {name: {s: float(w) for s, w in own.items()} for name, own in settings.get(CATEGORIES, ())}
+    return Scheme(severities, categories)
+
+
+def severity_words(name: str) -> str:
+    """In the page's language, where it is one of the usual ones."""
+    return str(SEVERITY_WORDS.get(name, name))
+
+
+class SpansForm(forms.Form):
+    severities = forms.CharField(
+        required=False,
+        initial="minor 1\nmajor 5",
+        widget=forms.Textarea(attrs={"rows": 3}),
+        label="Severities and their weights",
+        help_text="One on each line, for example: minor 1. A text's score is the sum of its errors' weights.",
+    )
+    categories = forms.CharField(
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 5}),
+        label="Categories of errors",
+        help_text="One on each line; empty: none is asked. Weights of its own follow a colon: Fluency/Punctuation: minor 0.1",
+    )
+    source = forms.BooleanField(required=False, initial=True, label="What is missing can be marked in the context")
+
+    def clean_severities(self) -> list[list]:
+        found = [_weighed(line) for line in _lines(self.cleaned_data["severities"])]
+        return found or ESA_SEVERITIES
+
+    def clean_categories(self) -> list[list]:
+        return [_category(line) for line in _lines(self.cleaned_data["categories"])]
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _weighed(words: str) -> list:
+    """["minor", 1.0]; raises ValidationError."""
+    match = WEIGHED.match(words.strip())
+    if not match:
+        raise forms.ValidationError(f"“{words}”: write a severity and its weight, for example: minor 1")
+    return [match["name"], float(match["weight"])]
+
+
+def _category(line: str) -> list:
+    name, _, weights = line.rpartition(":") if re.search(r":[^:]*\d\s*$", line) else (line, "", "")
+    return [name.strip(), dict(_weighed(part) for part in weights.split(",")) if weights else {}]
+
+
+class SpansWidget(Widget):
+    """Its severities as buttons, its categories as a list, and what was marked."""
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        assert self.criterion is not None, "errors are a criterion's"
+        return self.criterion.settings
+
+    @property
+    def severities(self) -> list[tuple[str, str, int]]:
+        """(name, in words, the key that marks with it)"""
+        return [(name, severity_words(name), key) for key, name in enumerate(scheme_of(self.settings).severities, start=1)]
+
+    @property
+    def categories(self) -> list[str]:
+        return [name for name, _ in self.settings.get(CATEGORIES, ())]
+
+    @property
+    def in_source(self) -> bool:
+        return bool(self.settings.get(IN_SOURCE, True))
+
+    @property
+    def marked(self) -> str:
+        """What stands in its field: JSON, as the script writes it; empty where nothing was answered."""
+        return json.dumps(self.value, ensure_ascii=False) if isinstance(self.value, list) else ""
+
+
+class Spans(ValueKind):
+    name = "spans"
+    title = "marked errors (ESA, MQM)"
+    about = "Error spans: what people marked as wrong in outputs already here"
+    part, prefix, files = "spans", "spans", "spans"
+    template = "includes/spans.html"
+    keys = (
+        ("<kbd>m</kbd>", gettext_lazy("go to the text; <kbd>Shift</kbd> and the arrows select what is wrong")),
+        ("<kbd>1</kbd> <kbd>2</kbd>", gettext_lazy("mark it with the first, the second severity")),
+        ("<kbd>0</kbd>", gettext_lazy("there is no error")),
+        ("<kbd>Delete</kbd>", gettext_lazy("take off the mark at the caret")),
+    )
+    columns, value_column = ("scheme", "errors", "score"), "errors"
+    number_column = "score"
+    fields = SPAN_FIELDS
+    settings = (SEVERITIES, CATEGORIES, IN_SOURCE)
+    form = SpansForm
+    counted = "sums of weights"
+    marks_texts = True
+
+    # -- settings
+
+    def spec_fields(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        return {"low": 0, "high": HIGHEST, "best": Criterion.Best.LOW, "settings": dict(settings)}
+
+    def form_values(self, spec: Any) -> dict[str, Any]:
+        severities = "\n".join(f"{name} {weight:g}" for name, weight in spec.settings.get(SEVERITIES, ESA_SEVERITIES))
+        categories = "\n".join(_category_line(name, own) for name, own in spec.settings.get(CATEGORIES, ()))
+        return {SEVERITIES: severities, CATEGORIES: categories, IN_SOURCE: spec.settings.get(IN_SOURCE, True)}
+
+    def check(self, spec: Any) -> None:
+        if spec.best != Criterion.Best.LOW or spec.low != 0 or spec.high <= 0:
+            raise Refused(f"{spec.name}: errors are counted from 0 (low: 0), and the fewest are best (best: low).")
+        for why in _flaws(spec.settings):
+            raise Refused(f"{spec.name}: {why}.")
+
+    # -- answering
+
+    def keys_of(self, question: Question) -> Sequence[tuple[Any, Any]]:
+        assert question.criterion is not None, "errors are a criterion's"
+        return self.keys
+
+    def typed(self, text: str) -> Any:
+        """JSON of the page's script; without scripts, an error on each line, and 0 for none."""
+        if text.strip() == "0":
+            return []
+        if text.lstrip()[:1] == "[":
+            try:
+                return json.loads(text)
+            except (ValueError, RecursionError):
+                return text
+        return (marks.lines_read(text) or text) if text.strip() else None
+
+    def widget(self, question: Question, answer: Mapping[str, Any], was_refused: bool) -> SpansWidget:
+        plain = super().widget(question, answer, was_refused)
+        return SpansWidget(plain.question, plain.value, plain.is_missing)
+
+    def given(self, question: Question, sent: Any) -> Given:
+        """What is marked has its place only in `row`, which has the texts."""
+        criterion = question.criterion
+        assert criterion is not None, "errors are a criterion's"
+        if sent == CANNOT_SAY and question.cannot_say:
+            return Given(None)
+        try:
+            found = marks.checked(sent, scheme_of(criterion.settings))
+        except marks.BadMark:
+            raise Refused(_please(criterion)) from None
+        listed = [name for name, _ in criterion.settings.get(CATEGORIES, ())]
+        if listed and any(mark.get("category") not in listed for mark in found):
+            raise Refused(gettext("%(criterion)s: choose a category for each error.") % {"criterion": criterion.name})
+        return given_of(criterion, found)
+
+    def row(self, question: Question, assignment: Assignment, given: Given, reason: str) -> LikertScore:
+        output = assignment.item.output
+        return super().row(question, assignment, self._placed(question.criterion, output, given), reason)
+
+    def _placed(self, criterion: Any, output: Output, given: Given) -> Given:
+        if not (given.detail and given.detail["spans"]):
+            return given
+        try:
+            found = marks.placed(given.detail["spans"], output.text, output.context.turns)
+        except marks.BadMark:
+            raise Refused(_please(criterion)) from None
+        return given_of(criterion, found)
+
+    def please(self, questions: Sequence[Question]) -> str:
+        names = ", ".join(question.criterion.name for question in questions if question.criterion)
+        return gettext("Please mark the errors, or say that there are none: %(criteria)s.") % {"criteria": names}
+
+    def in_words(self, sent: Any) -> str:
+        return in_words(sent) if isinstance(sent, list) else super().in_words(sent)
+
+    def row_in_words(self, row: LikertScore) -> str:
+        return str(CANNOT_SAY_WORDS) if row.value is None else in_words((row.detail or {}).get("spans", []))
+
+    # -- files
+
+    def cells(self, row: LikertScore) -> dict[str, Any]:
+        errors = None if row.value is None else (row.detail or {}).get("spans", [])
+        return {"scheme": row.criterion.settings, "errors": errors, "score": row.value}
+
+    def imported(self, row: Row, criterion: Criterion) -> Given:
+        said = _parsed(row.get(self.value_column))
+        if row.truth(CANNOT_SAY) or is_cannot_say(said):
+            return Given(None)
+        try:
+            given = given_of(criterion, marks.checked(said, scheme_of(criterion.settings)))
+        except marks.BadMark as error:
+            raise BadField(self.value_column, str(error)) from None
+        if row.get("score") not in (None, "") and abs(row.number("score") - given.value) > 1e-6:
+            raise BadField("score", f"is {row.number('score'):g}, and the errors weigh {given.value:g}")
+        return given
+
+    def imported_row(self, criterion: Criterion, output: Output, annotator: Annotator, given: Given) -> LikertScore:
+        detail = given.detail or {}
+        if detail.get("spans"):
+            try:
+                detail = detail | {"spans": marks.placed(detail["spans"], output.text, output.context.turns)}
+            except marks.BadMark as error:
+                raise BadField(self.value_column, str(error)) from None
+        return super().imported_row(criterion, output, annotator, Given(given.value, detail or None))
+
+    def imported_settings(self, row: Row) -> dict[str, Any]:
+        """The fewest errors are best, whatever a criterion's name is."""
+        return {"best": Criterion.Best.LOW} | ({"settings": scheme} if (scheme := _scheme(row)) else {})
+
+    def new_settings(self, row: Row, name: str) -> dict[str, Any]:
+        return {"low": 0, "high": HIGHEST, "settings": IMPORTED} | self.imported_settings(row)
+
+    def told(self, value: float | None, detail: Mapping[str, Any] | None) -> Any:
+        """Marks that weigh as much are not the same answer."""
+        return None if value is None else tuple(sorted(map(marks.span_of, (detail or {}).get("spans", ()))))
+
+    def told_in_words(self, told: Any) -> str:
+        return "empty" if told is None else f"{len(told)} errors"
+
+    # -- quality
+
+    def level(self, rule_level: Level) -> Level:
+        return "interval"  # of the sum of weights
+
+
+def given_of(criterion: Criterion, found: Sequence[marks.Mark]) -> Given:
+    """Marks with what they weigh together, whether or not they have their places."""
+    scheme = scheme_of(criterion.settings)
+    weights = (scheme.weight(mark["severity"], mark.get("category", "")) for mark in found)
+    return Given(round(sum(weights), 6), {"spans": list(found)})
+
+
+def in_words(found: Sequence[Mapping[str, Any]]) -> str:
+    """How many, and which severities and words."""
+    if not found:
+        return gettext("No errors")
+    count = ngettext("%(count)s error", "%(count)s errors", len(found)) % {"count": len(found)}
+    each = [" ".join(filter(None, (severity_words(m["severity"]), m.get("text") and f"“{m['text']}”"))) for m in found]
+    return f"{count}: {'; '.join(each)}"
+
+
+def _please(criterion: Criterion) -> str:
+    about = {"criterion": criterion.name}
+    return gettext("%(criterion)s: the marks do not fit the text. Please take them off and mark again.") % about
+
+
+def _parsed(value: Any) -> Any:
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
+def _scheme(row: Row) -> dict[str, Any]:
+    """The criterion's settings that a row of a file has; {} where it has none."""
+    said = _parsed(row.get("scheme"))
+    if said in (None, "", {}):
+        return {}
+    for why in ["is no JSON object"] if not isinstance(said, dict) else _flaws(said):
+        raise BadField("scheme", why)
+    return said
+
+
+def _flaws(settings: Mapping[str, Any]) -> list[str]:
+    """What is wrong with settings of this kind, the first of it."""
+    severities, categories = settings.get(SEVERITIES, ESA_SEVERITIES), settings.get(CATEGORIES, [])
+    if not _pairs(severities, MOST_SEVERITIES) or not severities or not all(_is_weight(weight) for _, weight in severities):
+        return [f'{SEVERITIES} is a list of at most {MOST_SEVERITIES} like ["minor", 1], with weights from 0 to 1000']
+    if not _pairs(categories, MOST_CATEGORIES) or not all(isinstance(own, dict) for _, own in categories):
+        return [f'{CATEGORIES} is a list of at most {MOST_CATEGORIES} like ["Fluency/Punctuation", {{"minor": 0.1}}]']
+    if not all(_is_weight(weight) for _, own in categories for weight in own.values()):
+        return ["the weights of categories are numbers from 0 to 1000"]
+    return [] if isinstance(settings.get(IN_SOURCE, True), bool) else [f"{IN_SOURCE} is true or false"]
+
+
+def _pairs(value: Any, most: int) -> bool:
+    """Is it a list of [name, something], each name once?"""
+    if not isinstance(value, list) or len(value) > most:
+        return False
+    if not all(isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) and pair[0].strip() for pair in value):
+        return False
+    names = [name for name, _ in value]
+    return len(set(names)) == len(names) and all(len(name) <= marks.LONGEST_CATEGORY for name in names)
+
+
+def _is_weight(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1000
+
+
+def _category_line(name: str, own: Mapping[str, float]) -> str:
+    weights = ", ".join(f"{severity} {weight:g}" for severity, weight in own.items())
+    return f"{name}: {weights}" if weights else name

@@ -1,0 +1,87 @@
+"""What the board's certainty is worth where people mark errors, and the sum of their weights is the score (MQM).
+
+    python -m benchmarks.questions.error_spans [--n 200]
+
+Nothing of the generator is imported from the product, and it is none of the other generators: each output has errors of its own,
+most of them minor; people overlook some, take some major ones for minor, and mark what is none, each in another measure. So most
+scores are 0, and few are large. The truth is what very many such people say of very many contexts."""
+
+import argparse
+
+import numpy as np
+
+from benchmarks.questions.fine_answers import CONTEXTS, EACH, EQUAL, PEOPLE, SYSTEMS, shown_to
+from benchmarks.validity import boards
+from benchmarks.validity.generators import Answers, Campaign
+
+WEIGHTS = np.array([0.1, 1.0, 5.0])  # minor punctuation, minor, major
+SHARES = np.array([0.15, 0.55, 0.3])
+TRUTH_DRAWS = 400_000
+
+
+def expected_errors(strengths: np.ndarray, contexts: int, rng: np.random.Generator) -> np.ndarray:
+    """(contexts, systems): some inputs are hard for all systems, and some outputs have luck."""
+    hard, luck = rng.normal(0, 0.6, contexts), rng.normal(0, 0.5, (contexts, len(strengths)))
+    return 0.8 * np.exp(hard[:, None] + luck - np.asarray(strengths))
+
+
+def people(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(how much of what is there each sees, takes a major error for a minor one, marks that is none), each (people,)"""
+    return rng.beta(8, 3, n), rng.beta(2, 6, n), rng.gamma(1.5, 0.1, n)
+
+
+def marked(true: np.ndarray, who: tuple[np.ndarray, ...], person: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The sum of weights. true: (answers, 3) errors that are there, by WEIGHTS."""
+    sees, softens, invents = (part[person] for part in who)
+    seen = rng.binomial(true, sees[:, None])
+    softened = rng.binomial(seen[:, 2], softens)
+    seen[:, 1] += softened + rng.poisson(invents)
+    seen[:, 2] -= softened
+    return seen @ WEIGHTS
+
+
+def drawn(strengths: tuple[float, ...], seed: int) -> Answers:
+    rng = np.random.default_rng([seed, 4511])
+    n = len(strengths)
+    rate, who = expected_errors(np.asarray(strengths), CONTEXTS, rng), people(PEOPLE, rng)
+    errors = rng.poisson(rate[:, :, None] * SHARES)  # of the outputs, the same for whoever reads them
+    context, system = (np.repeat(part, EACH) for part in np.divmod(np.arange(CONTEXTS * n), n))
+    person = shown_to(CONTEXTS * n, rng)
+    return Answers(context, person, system, -marked(errors[context, system], who, person, rng))
+
+
+def truth(strengths: tuple[float, ...]) -> np.ndarray:
+    """(systems,) less the sum of weights"""
+    rng = np.random.default_rng(4512)
+    rate, who = expected_errors(np.asarray(strengths), TRUTH_DRAWS, rng), people(TRUTH_DRAWS, rng)
+    everybody = np.arange(TRUTH_DRAWS)
+    of_systems = (rng.poisson(rate[:, s, None] * SHARES) for s in range(len(strengths)))
+    return np.array([-marked(errors, who, everybody, rng).mean() for errors in of_systems])
+
+
+def measured(strengths: tuple[float, ...], n: int) -> tuple[np.ndarray, np.ndarray]:
+    """(share of pairs of systems whose interval holds the truth, is a system called better that is not) of n campaigns."""
+    value = truth(strengths) if len(set(strengths)) > 1 else np.zeros(len(strengths))
+    asked, (i, j) = Campaign(strengths, design="outputs"), np.triu_indices(len(strengths), 1)
+    covered, false = np.zeros(n), np.zeros(n, dtype=bool)
+    for seed in range(n):
+        stated = boards.read(asked, drawn(strengths, seed))
+        error = np.abs(stated.difference - (value[:, None] - value[None, :]))
+        covered[seed] = (error <= stated.half_width)[i, j].mean()
+        false[seed] = (stated.above & (np.array(strengths)[:, None] <= np.array(strengths)[None, :])).any()
+    return covered, false
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--n", type=int, default=200, help="campaigns of each row (default %(default)s), seeds from 0")
+    n = parser.parse_args().n
+    print("| answers | systems | N | coverage of 95% intervals | SE | false “above” | SE |\n|---|---|---:|---:|---:|---:|---:|")
+    for what, strengths in (("apart", SYSTEMS), ("equal", EQUAL)):
+        figures = [(100 * part.mean(), 100 * part.std(ddof=1) / np.sqrt(n)) for part in measured(strengths, n)]
+        cells = " | ".join(f"{value:.1f}% | {error:.1f}%" for value, error in figures)
+        print(f"| sum of marked errors' weights | {what} | {n} | {cells} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
