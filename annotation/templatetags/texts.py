@@ -56,7 +56,7 @@ SCRIPT_WORDS = {
     "too_long": gettext_noop("These texts are too long to compare word by word."),
     "different": gettext_noop("different:"),
     "text_to_mark": gettext_noop("The text. Select what is wrong, then choose how grave it is."),
-    "context_to_mark": gettext_noop("The context. Select what is missing in the text, then choose how grave that is."),
+    "context_to_mark": gettext_noop("The context. Select what the text lacks, then choose how grave that is."),
     "select_first": gettext_noop("Select some words first."),
     "marked": gettext_noop("{severity}: {words}. Marked: {count}."),
     "taken_off": gettext_noop("No longer marked: {words}. Marked: {count}."),

@@ -2,9 +2,9 @@
 
     python -m benchmarks.questions.error_spans [--n 200]
 
-Nothing of the generator is imported from the product, and it is none of the other generators: each output has errors of its own,
-most of them minor; people overlook some, take some major ones for minor, and mark what is none, each in another measure. So most
-scores are 0, and few are large. The truth is what very many such people say of very many contexts."""
+Nothing of the generator is imported from the product, and it is none of the other generators: each output has errors of its
+own, most of them minor; people overlook some, take some major ones for minor, and mark what is none, each in another measure.
+So many scores are 0, and few are large. The truth is what very many such people say of very many contexts."""
 
 import argparse
 

@@ -5,7 +5,6 @@ import * as kept from "./kept.js";
 import * as keys from "./keys.js";
 import { send } from "./sending.js";
 import { followAll } from "./slider.js";
-import { drawAll } from "./spans.js";
 import { word } from "./words.js";
 
 let busy = false; // a request is under way; what the page shows has been dealt with
@@ -142,7 +141,7 @@ const ready = () => {
   const form = document.querySelector("[data-answer]");
   if (form) kept.restoreDraft(user, form);
   followAll();
-  drawAll();
+  if (document.querySelector("[data-spans]")) import("./spans.js").then(({ drawAll }) => drawAll());
 };
 
 // A page from the browser's memory shows an item that may be answered by now.
