@@ -32,13 +32,14 @@ def _question(question: AssessedQuestion, level: Level, seed: int, names: dict[i
 
 def _over_time(question: AssessedQuestion, level: Level, seed: int) -> list[dict]:
     """Alpha of the first tenth of the answers, the first two tenths, ...; no filter. A step without an alpha is left out."""
-    values, when = question.table.degrees, question.table.when
+    values, when, reversal = question.table.degrees, question.table.when, question.reversal
     moments = np.sort(when[~np.isnan(when)], kind="stable")
     points = []
     for last in sorted({moments[max(len(moments) * step // STEPS - 1, 0)] for step in range(1, STEPS + 1)}):
         so_far = np.where(when <= last, values, np.nan)
         try:
-            value, (low, high) = alpha(so_far, level), alpha_interval(so_far, level, seed=seed)
+            value = alpha(so_far, level, reversal)
+            low, high = alpha_interval(so_far, level, seed=seed, reversal=reversal)
         except UndefinedAgreement:
             continue
         points.append({"answers": int((~np.isnan(so_far)).sum()), "until": last, "alpha": value, "low": low, "high": high})

@@ -57,6 +57,10 @@ class AssessedQuestion:
         """What was judged, as QualityDecision.what."""
         return self.question.name
 
+    @property
+    def reversal(self) -> float | None:
+        return self.question.kind.reversal
+
     def level(self, of_rule: Level) -> Level:
         """At which agreement is measured."""
         return self.question.kind.level(of_rule)

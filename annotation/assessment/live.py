@@ -165,7 +165,7 @@ def _means(rows: np.ndarray, sign: int, criterion) -> list[dict]:
     return sorted(means_by_system, key=lambda row: -sign * row["mean"])
 
 
-def _agreement(units: np.ndarray, values: np.ndarray, level: Level) -> dict:
+def _agreement(units: np.ndarray, values: np.ndarray, level: Level, reversal: float | None = None) -> dict:
     """Krippendorff's alpha of all answers so far, none left out. units: sorted (answers,). Who answered does not matter
     to alpha, so a unit's answers stand in as many rows as it has answers."""
     if len(units) == 0:
@@ -176,11 +176,11 @@ def _agreement(units: np.ndarray, values: np.ndarray, level: Level) -> dict:
     compact = np.full((sizes.max(), len(first)), np.nan)
     compact[rank, np.repeat(np.arange(len(first)), sizes)] = values
     try:
-        agreement: dict[str, float | None] = {"alpha": alpha(compact, level), "units": int((sizes > 1).sum())}
+        agreement: dict[str, float | None] = {"alpha": alpha(compact, level, reversal), "units": int((sizes > 1).sum())}
     except UndefinedAgreement as why:
         return {"alpha": None, "why": str(why)}
     try:
-        agreement["low"], agreement["high"] = alpha_interval(compact, level)
+        agreement["low"], agreement["high"] = alpha_interval(compact, level, reversal=reversal)
     except UndefinedAgreement:
         agreement["low"] = agreement["high"] = None
     return agreement
@@ -220,7 +220,7 @@ def pair_figures(campaign: Campaign, f: Filters) -> dict | None:
         "judgments": len(rows),
         "systems": sorted(systems, key=lambda row: -(row["won"] + row["tied"] / 2) / row["n"]),
         "sides": [{"side": s, "n": sides[s], "share": sides[s] / sides.total()} for s in SIDES_IN_ORDER if sides],
-        "agreement": _agreement(pairs, np.array(said, dtype=float), level),
+        "agreement": _agreement(pairs, np.array(said, dtype=float), level, kind.reversal),
         "level": level,
     }
 

@@ -98,12 +98,11 @@ class Ground:
         """The chance to find a difference: points of the scale, or how far a win rate is from one half."""
         people, systems, left = protocol.people_per_item, protocol.systems, judge.left(protocol.contexts) if judge else 1.0
         if isinstance(self.assumed, PairAssumptions):
-            helped = replace(self.assumed, context=self.assumed.context * left)
             meetings = max(2.0, protocol.contexts_per_pair)
             known = {"systems": systems, "contexts": protocol.contexts}
-            return power_for_win_rate(difference, helped, meetings, annotators, people, **known)
-        spread = replace(self.assumed, context_system=self.assumed.context_system * left)
-        return power_for_difference(difference, spread, protocol.contexts, annotators, people, systems=systems, scale=self.ends)
+            return power_for_win_rate(difference, self.assumed.with_judge(left), meetings, annotators, people, **known)
+        helped, contexts = self.assumed.with_judge(left), protocol.contexts
+        return power_for_difference(difference, helped, contexts, annotators, people, systems=systems, scale=self.ends)
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,19 @@ over one system as over no other is told by the mean squares of each difference,
 """
 
 from collections.abc import Hashable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from annotation.design.power import Components, PairAssumptions
 from leaderboard.rating.people_board import Reading, read_pairs, read_scores
+
+DRAWS = 64
+LATTICE = 1 / 1.2207440846 ** np.arange(1, 4)  # spreads them evenly: powers of the root of x^4 = x + 1 (Roberts 2018, R3)
+Variances = tuple[float, float, float]
 
 
 def components_of(
@@ -27,12 +32,15 @@ def components_of(
     if not len(values) or np.ptp(values) == 0 or len(values) <= len(names):
         return None
     reading = read_scores(len(names), systems, contexts, annotators, values)
-    v, freedom = reading.variances, _fewest(contexts, annotators, systems)
-    found = Components(v["output"], v["taste"], v["answer"], v["context"], v["annotator"], freedom)
+    v = reading.variances
+    found = Components(v["output"], v["taste"], v["answer"], v["context"], v["annotator"])
     leanings = _leanings(reading, names, ahead)
-    if leanings is None:
-        return found
-    return replace(found, ahead=leanings[0], annotator_system=leanings[1], freedom=freedom / (len(names) - 1))
+    if leanings:
+        found = replace(found, ahead=leanings[0], annotator_system=leanings[1])
+    told = found.context_system, found.leaning(True), found.residual
+    of_people = len(names) - 1 if leanings is None else 1
+    squares = MeanSquares.of(told, contexts, annotators, len(names), (len(names) - 1, of_people))
+    return replace(found, plausible=squares.plausible())
 
 
 def pair_assumptions_of(
@@ -54,12 +62,15 @@ def pair_assumptions_of(
         return None
     one, other = np.split(both, 2)
     reading = read_pairs(len(systems), one, other, outcomes, contexts, annotators)
-    v, freedom = reading.fit.variances, _fewest(contexts, annotators, systems)
+    v = reading.fit.variances
     leanings = _leanings(reading, systems, ahead)
     context, most, annotator = (s2 / 2 / decided for s2 in (v["output"], *(leanings or (v["taste"], v["taste"]))))
     over = max(1.0, context + (most + annotator) / 2)
-    found = PairAssumptions(1 - decided, context / over, annotator / over, freedom)
-    return found if leanings is None else replace(found, ahead=most / over, freedom=freedom / (len(systems) - 1))
+    found = PairAssumptions(1 - decided, context / over, annotator / over, ahead=most / over if leanings else None)
+    of_people, apart = found.leaning(True), len(systems) - 1
+    told = found.context, of_people, max(0.0, 1 - found.context - of_people)
+    squares = MeanSquares.of(told, contexts, annotators, apart, (apart, apart if leanings is None else 1))
+    return replace(found, plausible=[[share / sum(shares) for share in shares[:2]] for shares in squares.plausible()])
 
 
 def _leanings(reading: Reading, names: NDArray[Any], ahead: Hashable | None) -> tuple[float, float] | None:
@@ -79,8 +90,45 @@ def _leanings(reading: Reading, names: NDArray[Any], ahead: Hashable | None) -> 
     return max(0.0, float(own[is_ahead][0])), max(0.0, float(own[~is_ahead].mean()))
 
 
-def _fewest(contexts: ArrayLike, annotators: ArrayLike, systems: ArrayLike) -> float:
-    """Degrees of freedom of the mean square, contexts x systems or annotators x systems, that has fewer: what a variance made
-    of both has at least (Satterthwaite 1946)."""
-    n, people, systems_ = (len(np.unique(column)) for column in (contexts, annotators, systems))
-    return float(max(min(n, people) - 1, 1) * max(systems_ - 1, 1))
+@dataclass(frozen=True)
+class MeanSquares:
+    """Of a balanced design, per answer: contexts x systems, annotators x systems and the rest, with their degrees of freedom
+    (Searle, Casella & McCulloch 1992, Variance Components, section 4.5). each: people on an output; per_person: contexts on
+    which a person answers of a system; share: of the outputs that a person answers; shown: does the pilot show a variance of
+    outputs, of leanings?"""
+
+    squares: Variances
+    freedom: tuple[int, int, int]
+    each: float
+    per_person: float
+    share: float
+    shown: tuple[bool, bool]
+
+    @classmethod
+    def of(
+        cls, variances: Variances, contexts: NDArray[Any], annotators: NDArray[Any], asked: int, freedom: tuple[int, int]
+    ) -> "MeanSquares":
+        """As a pilot with these answers has that finds these variances. contexts, annotators: (answers,). asked: what a context
+        asks of, systems or independent differences of them; freedom: differences that tell of contexts, and of people."""
+        n, people, (output, leaning, rest) = len(np.unique(contexts)), len(np.unique(annotators)), variances
+        each = max(1.0, len(contexts) / (n * max(asked, 1)))
+        share = min(1.0, each / people)
+        per_person = max(1.0, n * share)
+        told = output + (leaning * (1 - share) + rest) / each, leaning + (output * (1 - share) + rest) / per_person, rest
+        by_contexts, by_people = max(n - 1, 1) * max(freedom[0], 1), max(people - 1, 1) * max(freedom[1], 1)
+        left = len(contexts) - (n + people) * asked
+        degrees = by_contexts, by_people, left if left > 0 else min(by_contexts, by_people)
+        return cls(told, degrees, each, per_person, share, (output > 0, leaning > 0))
+
+    def plausible(self) -> list[list[float]]:
+        """(DRAWS, 3): the variances that are plausible given these (see `power`), below 0 where chance may have made all that a
+        mean square has more than the rest. A variance that the pilot does not show stays 0: its mean square was smaller than
+        this one, by how much nobody knows."""
+        levels = (0.5 + np.arange(1, DRAWS + 1)[:, None] * LATTICE) % 1
+        by_contexts, by_people, rest = (np.asarray(self.squares) * self.freedom / scipy.stats.chi2.ppf(levels, self.freedom)).T
+        # by_contexts = output + (leaning (1 - share) + rest) / each, by_people the other way round
+        apart, b, d = 1 - self.share, by_contexts - rest / self.each, by_people - rest / self.per_person
+        both = 1 - apart**2 / self.each / self.per_person
+        output, leaning = (b - apart * d / self.each) / both, (d - apart * b / self.per_person) / both
+        draws: list[list[float]] = np.transpose([output * self.shown[0], leaning * self.shown[1], rest]).tolist()
+        return draws

@@ -30,9 +30,11 @@ Davis 2000, American Mathematical Monthly 107, 353-357). Where the scale is know
 the others, which are where the pilot's were, and its variances are the same share f of that maximum: Var(D) changes by
 (1 + f) / 2, and what the board states of it as far as other differences have no say.
 
-Variances from a pilot are uncertain, and the square root of an unbiased variance is too small on average: with p degrees of
-freedom by c4 = sqrt(2 / p) Gamma((p + 1) / 2) / Gamma(p / 2) (Holtzman 1950, American Journal of Psychology 63, 615-617). The
-standard error that is planned with is divided by it; p is the fewest that a mean square of the pilot has.
+Variances from a pilot are uncertain. Then the power is the mean over the variances that are plausible given the pilot's mean
+squares (generalized pivotal quantities: Weerahandi 1993, Journal of the American Statistical Association 88, 899-905): each of
+p degrees of freedom times p / chi2, and Var(D) what they say of it, but at least what it is without s2_CS and s2_AS. As over
+one unknown variance (Julious & Owen 2006, Statistics in Medicine 25, 3107-3125) this is also the share of plans, over pilots,
+that hold.
 
 Pairs. A judgment is +1 (first better), 0 (tie) or -1. Its mean d = P(first) - P(second), its variance 1 - ties - d^2;
 judgments of one pair on one context share a part (intraclass correlation) i_C of it, those of one annotator i_A. Where two of S
@@ -51,34 +53,37 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from annotation.design.moderation import Alone, stated
 from leaderboard.rating.decision import at_look, critical
 from leaderboard.rating.people_board import speak_of_people
 
+CERTAIN = np.ones(1)
 ALPHA, POWER = 1 - at_look(1), 0.80  # the board whose first look it is
 MOST_CERTAIN, STEPS = 0.999, 200  # win rates are searched up to this one, in so many steps
 People = Sequence[tuple[float, float]]  # (share of the outputs, people on each of them), shares summing to 1
 ONE_EACH: People = ((1.0, 1.0),)
+Draws = Sequence[Sequence[float]]
 
 
 @dataclass(frozen=True)
 class Components:
-    """Variances of single scores, in squared points of the scale (or of a scale from 0 to 1, see `on`). freedom: degrees of
-    freedom with which a pilot estimates them; infinite where they are assumed. ahead: that of annotator x system for the system
-    that is planned to be ahead; None: as for the others."""
+    """Variances of single scores, in squared points of the scale (or of a scale from 0 to 1, see `on`). ahead: annotator x
+    system for the system that is planned to be ahead; None: as for the others. plausible: (draws, 3), what the first three
+    may be, given a pilot; none where they are assumed."""
 
     context_system: float
     annotator_system: float
     residual: float
     context: float = 0.0
     annotator: float = 0.0
-    freedom: float = math.inf
     ahead: float | None = None
+    plausible: Draws = ()
 
     def on(self, low: float, high: float) -> "Components":
         """These variances of a scale from 0 to 1, on the scale from low to high."""
-        known = {name: value for name, value in asdict(self).items() if name != "freedom" and value is not None}
+        known = {name: value for name, value in asdict(self).items() if name != "plausible" and value is not None}
         return replace(self, **{name: variance * (high - low) ** 2 for name, variance in known.items()})
 
     def leaning(self, ahead: bool) -> float:
@@ -87,7 +92,13 @@ class Components:
 
     def with_ahead(self, times: float) -> "Components":
         """People's leanings to the system that is ahead vary so many times as much as those to the others."""
-        return replace(self, ahead=times * self.annotator_system)
+        found = replace(self, ahead=times * self.annotator_system)
+        more = found.leaning(True) / self.leaning(True) if self.leaning(True) else 1.0
+        return replace(found, plausible=_times(self.plausible, 1.0, more, 1.0))
+
+    def with_judge(self, left: float) -> "Components":
+        """A judge leaves this share of what contexts add (annotation/design/needed.py)."""
+        return replace(self, context_system=self.context_system * left, plausible=_times(self.plausible, left, 1.0, 1.0))
 
 
 def _of_card(item_slope: float, item: float, worker_slope: float, worker: float, sigma: float) -> Components:
@@ -118,13 +129,14 @@ class Scale:
 @dataclass(frozen=True)
 class PairAssumptions:
     """ties: their share where the systems are equal. context, annotator: intraclass correlations of judgments of one pair of
-    systems on one context, and by one annotator. freedom, ahead: as for Components."""
+    systems on one context, and by one annotator. ahead: as for Components. plausible: (draws, 2), what these two may be,
+    given a pilot."""
 
     ties: float = 0.2
     context: float = 0.3
     annotator: float = 0.05
-    freedom: float = math.inf
     ahead: float | None = None
+    plausible: Draws = ()
 
     def leaning(self, ahead: bool) -> float:
         """As for Components."""
@@ -132,7 +144,17 @@ class PairAssumptions:
 
     def with_ahead(self, times: float) -> "PairAssumptions":
         """As for Components, but not more than judgments vary at all."""
-        return replace(self, ahead=min(times * self.annotator, 2 * (1 - self.context) - self.annotator))
+        found = replace(self, ahead=min(times * self.annotator, 2 * (1 - self.context) - self.annotator))
+        more = found.leaning(True) / self.leaning(True) if self.leaning(True) else 1.0
+        return replace(found, plausible=_times(self.plausible, 1.0, more))
+
+    def with_judge(self, left: float) -> "PairAssumptions":
+        """As for Components."""
+        return replace(self, context=self.context * left, plausible=_times(self.plausible, left, 1.0))
+
+
+def _times(plausible: Draws, *factors: float) -> Draws:
+    return [[variance * factor for variance, factor in zip(variances, factors)] for variances in plausible]
 
 
 @dataclass(frozen=True)
@@ -147,16 +169,41 @@ class Detectable:
     alpha: float = ALPHA
 
 
+@dataclass(frozen=True)
+class Error:
+    """Of a difference. own: its standard error; board, df: that and the degrees of freedom that the board states; shares: as in
+    `power_of`."""
+
+    own: float
+    board: float
+    df: float
+    shares: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, own: Alone, known: Alone, shares: NDArray[np.float64]) -> "Error":
+        return cls(math.sqrt(own.variance), math.sqrt(known.variance), known.freedom, shares)
+
+    def power(self, difference: float, alpha: float, systems: int) -> float:
+        return power_of(difference, self.own, self.df, alpha, systems, self.board, self.shares)
+
+
 def standard_error(
     components: Components, contexts: int, annotators: int, people: People = ONE_EACH, systems: int = 2, ahead: bool = False
 ) -> tuple[float, float]:
     """(SE, df) of the difference of two systems' mean scores, by itself. ahead: is one of them the system that is ahead?"""
     of_people = components.leaning(ahead) if speak_of_people(annotators, systems) else 0.0
-    single = of_people * (1 - 1 / annotators) + components.residual
-    told = sum(share * _inverse(components.context_system + single / k) for share, k in people)
+    parts = _parts((components.context_system, of_people, components.residual), contexts, annotators, people)
+    return _tested(*parts, contexts, annotators, systems)
+
+
+def _parts(told: Sequence[float], contexts: int, annotators: int, people: People) -> tuple[float, float, float]:
+    """What contexts, annotators and the rest add to the variance of a difference of scores. told: s2_CS, s2_AS of the
+    difference, s2_e."""
+    of_outputs, of_people, residual = told
+    single = of_people * (1 - 1 / annotators) + residual
+    weight = sum(share * _inverse(of_outputs + single / k) for share, k in people)
     rest = 2 * single / (contexts * _mean(people))
-    of_contexts = 2 / (contexts * told) - rest if told else 0.0
-    return _tested(of_contexts, 2 * of_people / annotators, rest, contexts, annotators, systems)
+    return (2 / (contexts * weight) - rest if weight else 0.0), 2 * of_people / annotators, rest
 
 
 def _inverse(variance: float) -> float:
@@ -182,17 +229,38 @@ def _tested(
 
 
 def power_of(
-    difference: float, se: float, df: float, alpha: float = ALPHA, systems: int = 2, board: float | None = None
+    difference: float,
+    se: float,
+    df: float,
+    alpha: float = ALPHA,
+    systems: int = 2,
+    board: float | None = None,
+    shares: NDArray[np.float64] = CERTAIN,
 ) -> float:
     """Probability that the difference of two of the systems is known, in either direction, when all pairs of them together are
-    wrongly said to differ with probability alpha at most. board: the standard error that decides, if it is not `se`."""
+    wrongly said to differ with probability alpha at most. board: the standard error that decides, if it is not `se`. shares:
+    (draws,), `se` as a share of each true one that is plausible; the power is their mean."""
     if se == 0:
         return 1.0
-    ratio, most = difference / se, critical(systems, df, 1 - alpha) * (1.0 if board is None else board / se)
+    most = critical(systems, df, 1 - alpha) * (1.0 if board is None else board / se)
+    ratio = difference / se * shares
     if math.isinf(df):
-        return float(scipy.stats.norm.sf(most - ratio) + scipy.stats.norm.cdf(-most - ratio))
-    wrong_way = scipy.stats.nct.cdf(-most, df, ratio)  # SciPy gives nan for it from a ratio of about 8, where it is 0
-    return float(scipy.stats.nct.sf(most, df, ratio) + (0.0 if math.isnan(wrong_way) else wrong_way))
+        return float(np.mean(scipy.stats.norm.sf(most - ratio) + scipy.stats.norm.cdf(-most - ratio)))
+    # SciPy gives nan for the wrong way from a ratio of about 8, where it is 0.
+    return float(np.mean(scipy.stats.nct.sf(most, df, ratio) + np.nan_to_num(scipy.stats.nct.cdf(-most, df, ratio))))
+
+
+def _as_told(total: Callable[[Sequence[float]], float], told: Sequence[float], plausible: Draws) -> NDArray[np.float64]:
+    """The standard error that a pilot tells as a share of each that is plausible: (draws,), or (1,) where it is known.
+    total: variances, s2_CS and s2_AS first -> that of the difference, linear in them or nearly so."""
+    here = total(told)
+    if not here or not len(plausible):
+        return CERTAIN
+    variances, step = np.asarray(told, dtype=float), max(sum(told), 1e-3) / 1000
+    slopes = [(total((variances + step * one).tolist()) - here) / step for one in np.eye(len(variances))]
+    least = [total((0.0, 0.0, *rest)) for _, _, *rest in plausible]
+    may_be = np.maximum(here + (np.asarray(plausible) - variances) @ slopes, least)
+    return np.asarray(np.sqrt(here / may_be))
 
 
 def power_for_difference(
@@ -231,53 +299,61 @@ def power_for_win_rate(
     return _found(logits, error, alpha, systems)
 
 
-def _found(logits: float, error: Callable[[float], tuple[float, float, float]], alpha: float, systems: int) -> float:
-    se, board, df = error(logits)
-    return power_of(logits, se, df, alpha, systems, board)
+def _found(logits: float, error: Callable[[float], Error], alpha: float, systems: int) -> float:
+    return error(logits).power(logits, alpha, systems)
 
 
 def _of_scores(
     components: Components, contexts: int, annotators: int, people: People, alpha: float, systems: int, scale: Scale | None
-) -> tuple[Callable[[float], float], Callable[[float], tuple[float, float, float]]]:
-    """(difference -> power, difference -> (its standard error, and that and the degrees of freedom that the board states))"""
-    sides = [standard_error(components, contexts, annotators, people, systems, ahead) for ahead in (True, False)]
-    more = mean_of_root(components.freedom)
-    own, others = (Alone((se / more) ** 2, df) for se, df in sides)
+) -> tuple[Callable[[float], float], Callable[[float], Error]]:
+    """(difference -> power, difference -> its error)"""
+    own, others = (
+        Alone(se**2, df)
+        for se, df in (standard_error(components, contexts, annotators, people, systems, ahead) for ahead in (True, False))
+    )
+    of_others = speak_of_people(annotators, systems)
 
-    def errors(difference: float) -> tuple[float, float, float]:
+    def total(told: Sequence[float]) -> float:
+        output, leaning, rest = told
+        return sum(_parts((output, leaning if of_others else 0.0, rest), contexts, annotators, people))
+
+    told = components.context_system, components.leaning(True), components.residual
+    shares = _as_told(total, told, components.plausible)
+
+    def error(difference: float) -> Error:
         left = (1 + scale.left(difference)) / 2 if scale else 1.0
         varies = replace(own, variance=own.variance * left)
-        known = stated(varies, others, systems)
-        return math.sqrt(varies.variance), math.sqrt(known.variance), known.freedom
+        return Error.of(varies, stated(varies, others, systems), shares)
 
-    def power_at(difference: float) -> float:
-        se, board, df = errors(difference)
-        return power_of(difference, se, df, alpha, systems, board)
-
-    return power_at, errors
+    return lambda difference: error(difference).power(difference, alpha, systems), error
 
 
 def _of_pairs(
     assumed: PairAssumptions, meetings: float, annotators: int, people: People, systems: int, contexts: float
-) -> Callable[[float], tuple[float, float, float]]:
-    """logits -> (their standard error, and that and the degrees of freedom that the board states)"""
+) -> Callable[[float], Error]:
+    """logits -> their error"""
     as_if, of_others = meetings * systems / 2, speak_of_people(annotators, systems)
-    places, more = max(2.0, min(as_if, contexts)), mean_of_root(assumed.freedom)
+    places = max(2.0, min(as_if, contexts))
+
+    def parts(told: Sequence[float]) -> tuple[float, float, float]:
+        of_contexts, leaning = told[0], told[1] if of_others else 0.0
+        rest = max(1 - of_contexts - leaning, 0.0) / (as_if * _mean(people))
+        return of_contexts / places, leaning / annotators, rest
 
     def alone(logits: float, is_ahead: bool) -> Alone:
-        leaning = assumed.leaning(is_ahead) if of_others else 0.0
         slope = scipy.special.expit(logits) * scipy.special.expit(-logits)  # of the win rate
         ahead = 2 * scipy.special.expit(logits) - 1
         variance = max(1 - assumed.ties - ahead**2, 0.0) / 4 / slope**2  # of a judgment, in squared logits
-        rest = variance * max(1 - assumed.context - leaning, 0.0) / (as_if * _mean(people))
-        parts = variance * assumed.context / places, variance * leaning / annotators, rest
-        se, df = _tested(*parts, places, annotators, systems)
-        return Alone((se / more) ** 2, df)
+        se, df = _tested(
+            *(variance * part for part in parts((assumed.context, assumed.leaning(is_ahead)))), places, annotators, systems
+        )
+        return Alone(se**2, df)
 
-    def error(logits: float) -> tuple[float, float, float]:
+    shares = _as_told(lambda told: sum(parts(told)), (assumed.context, assumed.leaning(True)), assumed.plausible)
+
+    def error(logits: float) -> Error:
         own = alone(logits, True)
-        known = stated(own, alone(0.0, False), systems)
-        return math.sqrt(own.variance), math.sqrt(known.variance), known.freedom
+        return Error.of(own, stated(own, alone(0.0, False), systems), shares)
 
     return error
 
@@ -296,15 +372,15 @@ def detectable_difference(
     scale's highest score throughout would not be found.
 
     Raises ValueError for fewer than two contexts or annotators."""
-    power_at, errors = _of_scores(components, contexts, annotators, people, alpha, systems, scale)
-    high = scale.high - scale.mean if scale else errors(0.0)[0]
+    power_at, error = _of_scores(components, contexts, annotators, people, alpha, systems, scale)
+    high = scale.high - scale.mean if scale else error(0.0).own
     while not scale and power_at(high) < power:
         high *= 2
     if power_at(high) < power:
         return None
     difference = _smallest(power_at, power, high)
-    _, se, df = errors(difference)
-    return Detectable(difference, se, df, power, alpha)
+    known = error(difference)
+    return Detectable(difference, known.board, known.df, power, alpha)
 
 
 def detectable_win_rate(
@@ -331,16 +407,8 @@ def detectable_win_rate(
     if high is None:
         return None
     logits = _smallest(power_at, power, float(high))
-    _, se, df = error(logits)
-    slope = scipy.special.expit(logits) * scipy.special.expit(-logits)
-    return Detectable(float(scipy.special.expit(logits)) - 0.5, float(se * slope), float(df), power, alpha)
-
-
-def mean_of_root(freedom: float) -> float:
-    """c4, the mean of the root of an unbiased variance, as a share of the true one's root."""
-    if math.isinf(freedom):
-        return 1.0
-    return math.sqrt(2 / freedom) * math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2))
+    known, slope = error(logits), scipy.special.expit(logits) * scipy.special.expit(-logits)
+    return Detectable(float(scipy.special.expit(logits)) - 0.5, float(known.board * slope), float(known.df), power, alpha)
 
 
 def _smallest(power_at: Callable[[float], float], power: float, high: float) -> float:

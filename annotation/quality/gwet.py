@@ -11,22 +11,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.kappa import credit_matrix, rated_units
-from annotation.quality.scores import value_counts
+from annotation.quality.krippendorff import one_order
 
 
-def scale_counts(scores: ArrayLike, points: ArrayLike = ()) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Counts (units, categories) of scores (raters, units), and the categories: the scale's points and any other value."""
-    counts, values = value_counts(scores)
-    categories = np.union1d(values, np.asarray(points, dtype=float))
-    table = np.zeros((len(counts), len(categories)))
-    table[:, np.searchsorted(categories, values)] = counts
-    return table, categories
-
-
-def gwet_ac(counts: ArrayLike, values: ArrayLike | None = None, weights: str | None = None) -> float:
-    """AC1, or AC2 with linear or quadratic weights; counts (units, categories), values (categories,) their scores."""
+def gwet_ac(counts: ArrayLike, values: ArrayLike | None = None, weights: str | None = None, has_sides: bool = False) -> float:
+    """AC1, or AC2 with linear or quadratic weights; counts (units, categories), values (categories,) their scores. has_sides:
+    each unit counts in both orders, as for alpha."""
     counts, credit = _checked(counts, values, weights)
-    return float(_coefficients(counts, np.ones((1, len(counts))), credit)[0])
+    return float(_coefficients(counts, np.ones((1, len(counts))), credit, has_sides)[0])
 
 
 def gwet_interval(
@@ -36,13 +28,15 @@ def gwet_interval(
     replicates: int = 200,
     seed: int = 0,
     confidence: float = 0.95,
+    has_sides: bool = False,
 ) -> tuple[float, float]:
     """Percentile bootstrap interval over units, as for alpha; replicates without a pair of raters are left out."""
     counts, credit = _checked(counts, values, weights)
+    counts = one_order(counts) if has_sides else counts
     patterns, first, times = np.unique(counts, axis=0, return_index=True, return_counts=True)
     order = np.argsort(first)  # as they first appear: the draws do not depend on what the categories are called
     drawn = np.random.default_rng(seed).multinomial(len(counts), times[order] / len(counts), size=replicates)
-    values_drawn = _coefficients(patterns[order], drawn, credit)
+    values_drawn = _coefficients(patterns[order], drawn, credit, has_sides)
     low, high = np.nanquantile(values_drawn, [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
 
@@ -57,7 +51,7 @@ def _checked(counts: ArrayLike, values: ArrayLike | None, weights: str | None) -
     return counts, credit_matrix(counts.shape[1], values, weights)
 
 
-def _coefficients(counts: np.ndarray, times: np.ndarray, credit: np.ndarray) -> NDArray[np.float64]:
+def _coefficients(counts: np.ndarray, times: np.ndarray, credit: np.ndarray, has_sides: bool) -> NDArray[np.float64]:
     """AC of units (units, categories) drawn so many times (draws, units): (draws,); nan without a pair of raters."""
     raters, categories = counts.sum(axis=1), counts.shape[1]
     pairable = raters >= 2
@@ -65,6 +59,8 @@ def _coefficients(counts: np.ndarray, times: np.ndarray, credit: np.ndarray) -> 
     pairs = times @ pairable
     observed = np.divide(times @ (agreeing * pairable), pairs, out=np.full(len(times), np.nan), where=pairs > 0)
     shares = times @ (counts / raters[:, None]) / times.sum(axis=1, keepdims=True)  # (draws, categories)
+    if has_sides:
+        shares = (shares + shares[:, ::-1]) / 2
     by_chance = credit.sum() / (categories * (categories - 1)) * (shares * (1 - shares)).sum(axis=1)
     coefficients: NDArray[np.float64] = (observed - by_chance) / (1 - by_chance)
     return coefficients

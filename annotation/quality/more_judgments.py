@@ -42,15 +42,19 @@ class Outlook:
         return asdict(self)
 
 
-def outlook(scores: ArrayLike, line: float, level: Level = "interval", draws: int = 200, seed: int = 0) -> Outlook:
-    """What more scores like these (raters, units) would do. Raises UndefinedAgreement where there is no alpha."""
-    patterns, times, values = unit_patterns(scores, level)
+def outlook(
+    scores: ArrayLike, line: float, level: Level = "interval", draws: int = 200, seed: int = 0, reversal: float | None = None
+) -> Outlook:
+    """What more scores like these (raters, units) would do; reversal: as for alpha. Raises UndefinedAgreement where there is no
+    alpha."""
+    patterns, times, values = unit_patterns(scores, level, reversal)
+    has_sides = reversal is not None
     n, rng = int(times.sum()), np.random.default_rng(seed)
-    observed = alpha_from_counts(patterns, values, level, times)
+    observed = alpha_from_counts(patterns, values, level, times, has_sides)
 
     def simulated(units: int) -> np.ndarray:
         drawn = rng.multinomial(units, times / n, size=draws)  # (draws, patterns)
-        alphas = np.array([alpha_from_counts(patterns, values, level, often) for often in drawn])
+        alphas = np.array([alpha_from_counts(patterns, values, level, often, has_sides) for often in drawn])
         defined: np.ndarray = alphas[~np.isnan(alphas)]
         return defined
 

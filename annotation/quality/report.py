@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 from annotation.quality.chance_alpha import corrected_alpha, mean_and_sd, permutation_p, shuffled_alphas
 from annotation.quality.error_spans import SpanAgreement
 from annotation.quality.errors import UndefinedAgreement
-from annotation.quality.gwet import gwet_ac, gwet_interval, scale_counts
+from annotation.quality.gwet import gwet_ac, gwet_interval
 from annotation.quality.kappa import cohen_by_pair, fleiss_kappa, percent_agreement
 from annotation.quality.krippendorff import Level, alpha, alpha_interval
 from annotation.quality.mad import keep_mask
 from annotation.quality.more_judgments import Outlook, outlook, outlook_on_taste
 from annotation.quality.reliability import Reliability
-from annotation.quality.scores import as_scores, value_counts
+from annotation.quality.scores import as_scores, in_both_orders, scale_counts, value_counts
 from annotation.quality.verdict import (
     ACCEPTED,
     RULE_OF,
@@ -229,11 +229,14 @@ def _figures(name: str, value: float | None, interval: tuple[float, float] | Non
     return {name: value, f"{name}_low": low, f"{name}_high": high}
 
 
-def _gwet(name: str, scores: np.ndarray, points: ArrayLike, weights: str | None, replicates: int, seed: int) -> dict[str, Any]:
+def _gwet(
+    name: str, scores: np.ndarray, points: ArrayLike, weights: str | None, replicates: int, seed: int, has_sides: bool = False
+) -> dict[str, Any]:
     """Gwet's coefficient of scores (raters, units) on a scale, with its interval."""
     counts, values = scale_counts(scores, points)
-    value, _ = _defined(gwet_ac, counts, values, weights)
-    return _figures(name, value, _defined(gwet_interval, counts, values, weights, replicates, seed)[0])
+    value, _ = _defined(gwet_ac, counts, values, weights, has_sides)
+    interval, _ = _defined(gwet_interval, counts, values, weights, replicates, seed, has_sides=has_sides)
+    return _figures(name, value, interval)
 
 
 def assess_judgments(
@@ -244,8 +247,9 @@ def assess_judgments(
     choices = as_scores(choices)
     if not np.isin(choices[~np.isnan(choices)], points).all():
         raise ValueError(f"A choice must be one of {', '.join(f'{point:g}' for point in points)}, or nan where it is missing.")
-    value, why = _defined(alpha, choices, level)
-    interval, _ = _defined(alpha_interval, choices, level, replicates, seed)
+    reversal = min(points) + max(points)
+    value, why = _defined(alpha, choices, level, reversal)
+    interval, _ = _defined(alpha_interval, choices, level, replicates, seed, reversal=reversal)
     low, high = interval or (None, None)
     return JudgmentReport(
         judgments=int((~np.isnan(choices)).sum()),
@@ -254,10 +258,10 @@ def assess_judgments(
         alpha_high=high,
         verdict=UNDEFINED if value is None else word(value),
         reason=why or "" if value is None else f"Alpha is {value:.3f}, {place(value)}.",
-        outlook=_outlooks(choices, level, seed),
+        outlook=_outlooks(choices, level, seed, reversal),
         level=level,
-        **_gwet("ac1", choices, points, None, replicates, seed),
-        **_common(choices),
+        **_gwet("ac1", choices, points, None, replicates, seed, has_sides=True),
+        **_common(choices, reversal),
     )
 
 
@@ -271,27 +275,31 @@ def _defined(
         return None, str(error)
 
 
-def _outlooks(scores: np.ndarray, level: Level, seed: int) -> tuple[Outlook, ...]:
+def _outlooks(scores: np.ndarray, level: Level, seed: int, reversal: float | None = None) -> tuple[Outlook, ...]:
     """One for each line; none where alpha is not defined."""
-    outlooks = [_defined(outlook, scores, line, level, OUTLOOK_DRAWS, seed)[0] for line in (TENTATIVE, ACCEPTED)]
+    outlooks = [_defined(outlook, scores, line, level, OUTLOOK_DRAWS, seed, reversal)[0] for line in (TENTATIVE, ACCEPTED)]
     return tuple(one for one in outlooks if one is not None)
 
 
-def _common(scores: np.ndarray) -> dict[str, Any]:
-    """What both reports hold: sizes and the measures on categories. Raters and units with no score are not counted."""
+def _common(scores: np.ndarray, reversal: float | None = None) -> dict[str, Any]:
+    """What both reports hold: sizes and the measures on categories. Raters and units with no score are not counted. reversal:
+    of pairs, which count in both orders, as for alpha."""
     given = ~np.isnan(scores)
+    scores = scores if reversal is None else in_both_orders(scores, reversal)
     counts, _ = value_counts(scores)
     return {
         "raters": int(given.any(axis=1).sum()),
         "units": int(given.any(axis=0).sum()),
         "fleiss_kappa": _defined(fleiss_kappa, counts)[0],
-        "cohen_kappa_mean": _mean_cohen(scores),
+        "cohen_kappa_mean": _mean_cohen(scores, 1 if reversal is None else 2),
         "percent_agreement": _defined(percent_agreement, counts)[0],
     }
 
 
-def _mean_cohen(scores: np.ndarray) -> float | None:
+def _mean_cohen(scores: np.ndarray, times: int) -> float | None:
     """Mean of Cohen's kappa over pairs of raters (Light 1971), a pair weighing as many units as it shares, less one: from one
-    unit nobody knows what two raters agree on by chance (both agree: no kappa, else 0). None where no two share more."""
-    pairs = [(n - 1, kappa) for _, _, n, kappa in cohen_by_pair(scores) if kappa is not None and n > 1]
+    unit nobody knows what two raters agree on by chance (both agree: no kappa, else 0). None where no two share more. times:
+    how often each unit stands among the scores (raters, units)."""
+    shared = [(n // times - 1, kappa) for _, _, n, kappa in cohen_by_pair(scores)]
+    pairs = [(n, kappa) for n, kappa in shared if kappa is not None and n > 0]
     return sum(n * kappa for n, kappa in pairs) / sum(n for n, _ in pairs) if pairs else None

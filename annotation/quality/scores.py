@@ -18,6 +18,13 @@ def as_scores(scores: ArrayLike) -> NDArray[np.float64]:
     return table
 
 
+def in_both_orders(scores: ArrayLike, reversal: float) -> NDArray[np.float64]:
+    """Each unit twice, since nothing says which output of a pair is the first: as it stands and with its sides exchanged,
+    (raters, 2 * units). reversal: what a value and that of the exchanged sides add up to."""
+    scores = as_scores(scores)
+    return np.hstack([scores, reversal - scores])
+
+
 def value_counts(scores: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """How many raters gave each value to each unit: counts (units, values) and the sorted values (values,)."""
     scores = as_scores(scores)
@@ -27,3 +34,12 @@ def value_counts(scores: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     cells = scores.shape[1] * len(values)
     counts = np.bincount(units * len(values) + codes, minlength=cells)
     return counts.reshape(scores.shape[1], len(values)), values
+
+
+def scale_counts(scores: ArrayLike, points: ArrayLike = ()) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Counts (units, categories) of scores (raters, units), and the categories: the scale's points and any other value."""
+    counts, values = value_counts(scores)
+    categories = np.union1d(values, np.asarray(points, dtype=float))
+    table = np.zeros((len(counts), len(categories)))
+    table[:, np.searchsorted(categories, values)] = counts
+    return table, categories

@@ -273,6 +273,11 @@ class Kind:
         """values: (raters, units), nan where missing."""
         raise NotImplementedError
 
+    @property
+    def reversal(self) -> float | None:
+        """What a value and that of exchanged sides add up to, where an answer is about two sides."""
+        return None
+
     def level(self, rule_level: Level) -> Level:
         """At which level agreement is measured where the rule says this one."""
         return rule_level

@@ -234,6 +234,10 @@ class Pair(Kind):
         points = sorted(degree(side.value, detail_of(s, False)) for side in (Outcome.A, Outcome.B) for s in self.strengths)
         return assess_judgments(values, seed=rule.seed, level="ordinal", points=sorted([*points, degree(Outcome.TIE.value)]))
 
+    @property
+    def reversal(self) -> float:
+        return 2.0 * (degree(Outcome.TIE.value) if self.is_graded else Outcome.TIE.code)
+
     def level(self, rule_level: Level) -> Level:
         return "ordinal" if self.is_graded else "nominal"
 

@@ -101,7 +101,7 @@ def verdicts(folder: Path) -> None:
     for name, file in PAIRS.items():
         told = compared(folder / file)
         of = reliability_of_pairs(told.person, told.context, told.first, told.second, told.points)
-        _verdict(name, alpha(told.table(), "nominal"), of)
+        _verdict(name, alpha(told.table(), "nominal", reversal=0), of)
 
 
 def _verdict(name: str, agreement: float, found: Reliability) -> None:

@@ -3,7 +3,6 @@
 A plan is made of what a pilot says of the variances, or of variances known from a pilot that is large enough. It names the
 smallest difference that is found with power 80%. A campaign is drawn in which one system is ahead of the others by that."""
 
-import math
 from dataclasses import astuple, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -74,8 +73,8 @@ def planned(plan: Plan, seed: int) -> Detectable | None:
     small = replace(plan.campaign, annotators=plan.pilot, contexts=plan.pilot_contexts)
     if plan.pilot == KNOWN:
         pilots = [_assumed(replace(small, **LARGE), seed + k, plan.ahead) for k in range(LARGE_PILOTS)]
-        told = [[known for known in astuple(one) if known is not None] for one in pilots if one is not None]
-        assumed = replace(type(pilots[0])(*np.mean(told, axis=0).tolist()), freedom=math.inf)
+        told = [[known for known in astuple(one)[:-1] if known is not None] for one in pilots if one is not None]
+        assumed = type(pilots[0])(*np.mean(told, axis=0).tolist())
     else:
         assumed = _assumed(small, seed, plan.ahead)
     design = plan.campaign

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from annotation.quality.errors import UndefinedAgreement
-from annotation.quality.gwet import gwet_ac, gwet_interval, scale_counts
+from annotation.quality.gwet import gwet_ac, gwet_interval
+from annotation.quality.scores import scale_counts
 
 NAN = np.nan
 # Four raters, twelve units, five categories: the example of Gwet (2014), Handbook of Inter-Rater Reliability.

@@ -1,5 +1,6 @@
 import json
 
+import krippendorff
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,7 +8,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from annotation.outcome import Outcome
+from annotation.quality.gwet import gwet_ac
+from annotation.quality.kappa import fleiss_kappa
 from annotation.quality.report import assess_judgments, assess_scores
+from annotation.quality.scores import scale_counts, value_counts
 
 NAN = np.nan
 
@@ -131,7 +135,7 @@ def test_degenerate_scores_and_choices_give_a_sentence(scores, sentence):
     report = assess_scores(scores)
     assert (report.verdict, report.reason, report.alpha_after) == ("undefined", sentence, None)
     assert json_of(report)["alpha_null_mean"] is None
-    choices = assess_judgments(np.minimum(scores, 2))
+    choices = assess_judgments(np.minimum(scores, 1))  # all ties, where they are all equal
     assert (choices.verdict, choices.alpha) == ("undefined", None)
     json_of(choices)
 
@@ -155,6 +159,25 @@ def test_any_scores_give_a_report_that_is_json(scores):
 def test_unknown_choices_are_refused():
     with pytest.raises(ValueError, match="0, 1, 2"):
         assess_judgments([[0.0, 3.0]])
+
+
+def test_pairs_count_in_both_orders():
+    """As other implementations have it for the judgments and the same judgments with their sides exchanged, so that no figure
+    depends on which system of a pair is called the first."""
+    rng = np.random.default_rng(7)
+    wins = rng.random(80) < 0.9  # nearly always the same system, of the pairs that it is in
+    choices = np.where(rng.random((3, 80)) < 0.8, np.where(wins, 0.0, 2.0), 1.0)
+    choices[rng.random(choices.shape) < 0.1] = NAN
+    report, doubled = assess_judgments(choices), np.hstack([choices, 2 - choices])
+    assert report.alpha == pytest.approx(krippendorff.alpha(doubled, level_of_measurement="nominal", value_domain=[0, 1, 2]))
+    assert report.ac1 == pytest.approx(gwet_ac(*scale_counts(doubled, [0, 1, 2])))
+    assert report.fleiss_kappa == pytest.approx(fleiss_kappa(value_counts(doubled)[0]))
+    exchanged = np.where(rng.random(80) < 0.5, choices, 2 - choices)  # half of the systems' names change their order
+    before, after = json_of(report), json_of(assess_judgments(exchanged))
+    assert before.pop("outlook") == after.pop("outlook")
+    assert before == pytest.approx(after)
+    one = assess_judgments(np.zeros((2, 9)))
+    assert (one.alpha, one.cohen_kappa_mean) == (1.0, 1.0)  # who agree on the better one agree, whatever it is called
 
 
 def test_swapping_sides_changes_no_agreement():
