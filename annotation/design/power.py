@@ -344,9 +344,8 @@ def _of_pairs(
         slope = scipy.special.expit(logits) * scipy.special.expit(-logits)  # of the win rate
         ahead = 2 * scipy.special.expit(logits) - 1
         variance = max(1 - assumed.ties - ahead**2, 0.0) / 4 / slope**2  # of a judgment, in squared logits
-        se, df = _tested(
-            *(variance * part for part in parts((assumed.context, assumed.leaning(is_ahead)))), places, annotators, systems
-        )
+        of_contexts, of_people, rest = (variance * part for part in parts((assumed.context, assumed.leaning(is_ahead))))
+        se, df = _tested(of_contexts, of_people, rest, places, annotators, systems)
         return Alone(se**2, df)
 
     shares = _as_told(lambda told: sum(parts(told)), (assumed.context, assumed.leaning(True)), assumed.plausible)

@@ -188,7 +188,8 @@ def power_table(draws: int, seed: int) -> Iterator[str]:
             yield _row(setting, f"scores, {name} variance", f"{least.difference:.2f} points", at, none, draws)
     for setting in (Setting(2, 100, 6), Setting(3, 150, 10), Setting(4, 120, 12, 50)):
         latent, ties = (0.4, 0.08), 0.2
-        pairs = PairAssumptions(ties, *(correlation_of_outcomes(share, ties) for share in latent))
+        context, annotator = (correlation_of_outcomes(share, ties) for share in latent)
+        pairs = PairAssumptions(ties, context, annotator)
         meet = setting.contexts * (1 if setting.systems == 2 else 2 / (setting.systems - 1))
         known = {"systems": setting.systems, "contexts": setting.contexts}
         detectable = detectable_win_rate(pairs, meet, setting.annotators, setting.people, **known)
