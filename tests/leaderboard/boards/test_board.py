@@ -6,6 +6,7 @@ import json
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
@@ -103,8 +104,9 @@ class TestAgreement:
     def test_it_is_what_board_agreement_gives_for_these_ratings_and_replicates(self, world, version):
         people, board = by_people(world.campaign), by_comparator(world.campaign, games=300)
         found = selectors.board(board).agreement.all
-        ratings = [[t.ratings.get(system=pk).rating for pk in t.settings["systems"]] for t in (board, people)]
-        noise = joint_noise(board.replicates, people.replicates, 12, 12)
+        order = np.argsort(board.settings["systems"])  # as the agreement draws them
+        ratings = [[t.ratings.get(system=board.settings["systems"][n]).rating for n in order] for t in (board, people)]
+        noise = joint_noise(*(np.array(t.replicates)[:, order] for t in (board, people)), 12, 12)
         expected = board_agreement(*ratings, noise)
         for name, estimate in (
             ("true_spearman", expected.spearman),
