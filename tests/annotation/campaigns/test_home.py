@@ -1,5 +1,6 @@
 """The first page: for everybody what concerns them."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -43,7 +44,8 @@ class TestHome:
         calculations.run(Job.objects.get().pk)
         for path in ("/", f"/c/{scored.campaign.slug}/", f"/api/campaigns/{scored.campaign.slug}/"):
             page = text(scored.client.get(path))
-            assert "17" in page and "18" not in page and "counted" in page, path
+            numbers = re.findall(r"(?<![\w:.-])\d+(?![\w:.-])", re.sub(r"<time.*?</time>", "", page))
+            assert "17" in numbers and "18" not in numbers and "counted" in page, path
 
     def test_an_admin_sees_jobs_and_that_no_worker_is_alive(self, world):
         Job.objects.create(task="t", title="Train on talk", campaign=world.campaign)
