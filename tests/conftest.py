@@ -13,9 +13,10 @@ from django.core import management
 from django.db import connection
 
 from tests.migrated import migrated
-from tests.statements import Statements, covering, noted
+from tests.statements import Statements, covering, not_repeated, note_collected, noted
 
 SENT = pytest.StashKey[Statements]()
+NOT_REPEATED = pytest.StashKey[set[Path]]()
 SECURITY = import_module("annotation.migrations.0020_security")
 WORKER = Path(__file__).parent / "worker"
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
@@ -70,6 +71,11 @@ def pytest_configure(config):
     config.pluginmanager.register(WorkersFirst())
     if STATEMENTS == "note":
         config.stash[SENT] = Statements(os.environ.get("PYTEST_XDIST_WORKER", "main"))
+    config.stash[NOT_REPEATED] = not_repeated() if STATEMENTS == "repeat" else set()
+
+
+def pytest_ignore_collect(collection_path, config):
+    return True if collection_path in config.stash[NOT_REPEATED] else None
 
 
 @pytest.hookimpl(wrapper=True)
@@ -90,11 +96,15 @@ def pytest_runtest_makereport(item, call):
     return report
 
 
-def pytest_collection_finish():
+def pytest_collection_finish(session):
     """What is imported by now stays. A collection of garbage that looks at it takes a quarter of a second, and statsmodels asks
     for one in each correction of p-values."""
     gc.collect()
     gc.freeze()
+    if STATEMENTS == "note" and os.environ.get("PYTEST_XDIST_WORKER", "gw0") == "gw0":
+        note_collected(
+            [(item.nodeid, item.get_closest_marker("database") is not None, _always(item)) for item in session.items]
+        )
 
 
 def copied(name, *args, call=management.call_command, **options):

@@ -2,7 +2,7 @@
 
 A run on SQLite notes them. The run on PostgreSQL then repeats what sends each statement once, with each kind of error that the
 database answered, and all tests that need transactions of their own or real processes. Tests of which nothing is noted are
-repeated too.
+repeated too. Files of which no test is repeated are not even read, unless they changed since.
 """
 
 import json
@@ -14,7 +14,9 @@ from pathlib import Path
 
 from django.db.backends.signals import connection_created
 
-NOTED = Path(__file__).parents[1] / ".pytest_cache" / "statements"
+ROOT = Path(__file__).parents[1]
+NOTED = ROOT / ".pytest_cache" / "statements"
+COLLECTED = NOTED / "collected.json"
 LISTS = re.compile(
     r"(\((?:%s|NULL|DEFAULT)(?:, (?:%s|NULL|DEFAULT))*\))(?:, \((?:%s|NULL|DEFAULT)(?:, (?:%s|NULL|DEFAULT))*\))+"
 )
@@ -69,6 +71,25 @@ def noted() -> list[dict]:
     return [
         json.loads(line) for file in sorted(NOTED.glob("*.jsonl")) for line in file.read_text(encoding="utf-8").splitlines()
     ]
+
+
+def note_collected(tests: list[tuple[str, bool, bool]]) -> None:
+    """tests: (test, whether it is marked `database`, whether it is repeated in any case), of all files"""
+    files = {test.partition("::")[0] for test, *_ in tests}
+    ages = {file: (ROOT / file).stat().st_mtime_ns for file in sorted(files)}
+    COLLECTED.write_text(json.dumps({"ages": ages, "tests": tests}), encoding="utf-8")
+
+
+def not_repeated() -> set[Path]:
+    """The files that the last run noted, and that have no test to repeat."""
+    if not COLLECTED.exists():
+        return set()
+    known = json.loads(COLLECTED.read_text(encoding="utf-8"))
+    marked = {test for test, database, _ in known["tests"] if database}
+    chosen = covering(noted(), marked, {test for test, database, always in known["tests"] if database and always})
+    files = {test.partition("::")[0] for test in chosen}
+    paths = {ROOT / file: age for file, age in known["ages"].items() if file not in files}
+    return {path for path, age in paths.items() if path.exists() and path.stat().st_mtime_ns == age}
 
 
 def covering(rows: list[dict], tests: set[str], always: set[str]) -> set[str]:

@@ -1,5 +1,9 @@
 """Which tests are repeated on PostgreSQL."""
 
+import json
+import os
+
+from tests import statements
 from tests.statements import covering, shape
 
 
@@ -31,3 +35,17 @@ def test_each_statement_is_sent_once_by_the_cheapest():
 def test_what_is_not_noted_or_not_marked_does_not_stand_for_others():
     rows = [row("marked", 1, "a"), row("other", 0.1, "a")]
     assert covering(rows, {"marked", "new"}, set()) == {"marked", "new"}
+
+
+def test_a_file_with_nothing_to_repeat_is_not_read_until_it_changes(tmp_path, monkeypatch):
+    for name, value in {"ROOT": tmp_path, "NOTED": tmp_path, "COLLECTED": tmp_path / "collected.json"}.items():
+        monkeypatch.setattr(statements, name, value)
+    names = ("cheap", "dear", "pure", "failed", "killed")
+    for name in names:
+        (tmp_path / name).touch()
+    noted = [row("cheap::a", 1, "a"), row("dear::b", 9, "a"), row("pure::c", 1), row("killed::d", 1, "a")]
+    (tmp_path / "gw0.jsonl").write_text("".join(json.dumps(one) + "\n" for one in noted))
+    statements.note_collected([(f"{name}::{test}", name != "pure", name == "killed") for name, test in zip(names, "abced")])
+    assert {path.name for path in statements.not_repeated()} == {"cheap", "dear", "pure"}  # what is killed sends a already
+    os.utime(tmp_path / "dear", ns=(1, 1))
+    assert {path.name for path in statements.not_repeated()} == {"cheap", "pure"}
