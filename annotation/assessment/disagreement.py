@@ -11,6 +11,7 @@ from annotation.outcome import CHOICES, Outcome
 from annotation.quality.mad import keep_mask
 
 MOST = 1000  # that are listed
+FEW_LINES = 400  # letters
 WIDE = 0.5  # of the scale, between the lowest and the highest score that is kept
 
 
@@ -32,6 +33,11 @@ class Disagreement:
     def options(self) -> list:
         """What may be believed."""
         return sorted({answer for _, answer in self.answers})
+
+    @property
+    def is_long(self) -> bool:
+        """Do its texts take more than a few lines?"""
+        return sum(len(output.text) for output in (self.output, self.other) if output) > FEW_LINES
 
     @property
     def key(self) -> str:

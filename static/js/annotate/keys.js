@@ -38,7 +38,16 @@ document.addEventListener("input", ({ target }) => {
 });
 
 const answered = (scale) => Boolean(scale.querySelector("input:checked") || scale.querySelector("input[type=number], [data-marked]")?.value);
-const focusOn = (scale) => (scale.querySelector("input:checked") || scale.querySelector("[data-text-of], input")).focus();
+// Choosing moves no text: the questions stay in sight (comparena.css), and scroll among themselves where there are many.
+const focusAt = (input) => {
+  if (form().querySelector(".spans")) return input.focus(); // whose text is among the questions
+  input.focus({ preventScroll: true });
+  const bar = form(), around = input.closest("[data-scale]").getBoundingClientRect(), seen = bar.getBoundingClientRect();
+  if (bar.scrollHeight <= bar.clientHeight) return;
+  if (around.top < seen.top) bar.scrollTop -= seen.top - around.top;
+  else if (around.bottom > seen.bottom) bar.scrollTop += around.bottom - seen.bottom;
+};
+const focusOn = (scale) => focusAt(scale.querySelector("input:checked") || scale.querySelector("[data-text-of], input"));
 const current = () => {
   const all = scales();
   return all.find((scale) => scale.contains(document.activeElement)) || all.find((scale) => !answered(scale))
@@ -94,7 +103,7 @@ const pick = (scale, input, pressed) => {
   check(scale, input);
   const next = scales()[scales().indexOf(scale) + 1];
   if (next) return focusOn(next);
-  input.focus();
+  focusAt(input);
   say(`${answerOf(scale, input)} ${word("press_enter")}`);
 };
 

@@ -4,6 +4,7 @@ import * as clock from "./clock.js";
 import * as kept from "./kept.js";
 import * as keys from "./keys.js";
 import { send } from "./sending.js";
+import { reachPanes } from "../texts/places.js";
 import { followAll } from "./slider.js";
 import { word } from "./words.js";
 
@@ -126,22 +127,23 @@ document.addEventListener("click", ({ target }) => {
   markDifferences();
 });
 
-// A click on text A or B chooses it, but not one on a link or a table to scroll, nor one that selects text, ends a selection, or comes from a screen reader.
+// A click on text A or B chooses it, but not one on a link, a table to scroll or a folded block, nor one that selects text, ends a selection, or comes from a screen reader.
 let selected = ""; // when the pointer went down
 document.addEventListener("pointerdown", () => { selected = String(getSelection()); });
 document.addEventListener("click", (event) => {
-  const text = event.target.closest("a, [data-side] [tabindex]") ? null : event.target.closest("[data-side]");
+  const text = event.target.closest("a, [data-side] [tabindex], [data-same]") ? null : event.target.closest("[data-side]");
   if (text && event.detail === 1 && !busy && !selected && !String(getSelection())) keys.chooseSide(text.dataset.side);
 });
 
 const ready = () => {
   clock.restart();
-  for (const opener of document.querySelectorAll("[data-open], [data-differences-tools]")) opener.hidden = false;
+  for (const opener of document.querySelectorAll("[data-open], [data-differences-tools], [data-jumps]")) opener.hidden = false;
   if (marking) markDifferences();
   const form = document.querySelector("[data-answer]");
   if (form) kept.restoreDraft(user, form);
   followAll();
   if (document.querySelector("[data-spans]")) import("./spans.js").then(({ drawAll }) => drawAll());
+  reachPanes();
 };
 
 // A page from the browser's memory shows an item that may be answered by now.
