@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
-from django.db.models import Count
+from django.db.models import Exists, OuterRef
 
 from annotation.answers import Filters, submissions
 from annotation.design.needed import Judge, Way, at_budget, ways
@@ -25,7 +25,7 @@ from annotation.design.power import (
     power_for_difference,
     power_for_win_rate,
 )
-from annotation.models import Campaign, Purpose
+from annotation.models import Campaign, Item, Purpose
 from annotation.outcome import CODES
 from annotation.questions import store
 from core.errors import Refused
@@ -42,18 +42,19 @@ LEAST_PILOT = 20  # answers: fewer say too little about how much they vary
 def protocol_of(campaign: Campaign) -> dict:
     """The fields of Protocol as the campaign stands."""
     known = campaign.items.filter(purpose__in=[Purpose.TRAINING, Purpose.QUALIFICATION]).count()
-    playing = campaign.items.filter(purpose=Purpose.EVALUATION).order_by()
-    counts = playing.aggregate(systems=Count("output__system", distinct=True), contexts=Count("context", distinct=True))
+    playing = Item.objects.filter(campaign=campaign, purpose=Purpose.EVALUATION)
+    systems = campaign.systems.filter(Exists(playing.filter(output__system=OuterRef("pk")))).count()
+    contexts = campaign.contexts.filter(Exists(playing.filter(context=OuterRef("pk")))).count()
     return {name: getattr(campaign, name) for name in KEPT} | {
-        "systems": counts["systems"] if counts["systems"] > 1 else SYSTEMS,
-        "contexts": counts["contexts"] or CONTEXTS,
+        "systems": systems if systems > 1 else SYSTEMS,
+        "contexts": contexts or CONTEXTS,
         "extras": known,
     }
 
 
 def seconds_of(campaign: Campaign) -> tuple[float | None, float | None]:
     """Median seconds for an output's scores and for a pair, idle time left out; None where nobody was timed."""
-    newest = submissions(campaign, Filters()).exclude(took=None).order_by("-created_at")
+    newest = submissions(campaign, Filters()).exclude(took=None).order_by("-assignment")
     rows = list(newest.values_list("assignment__item__other", "took")[:TIMES_READ])
     medians = []
     for sides in (1, 2):

@@ -1,16 +1,18 @@
 """A damaged database, one of a newer version, and one that can only be read are said, and no backup hides them."""
 
 import json
+import re
 import sqlite3
 import zipfile
 
 import psycopg
 import pytest
+from django.conf import settings
 from django.core.management import CommandError, call_command
-from django.db import InternalError, OperationalError, connection
+from django.db import DatabaseError, InternalError, OperationalError, connection, transaction
 
 from annotation import health
-from annotation.models import ApiToken, Heartbeat, User
+from annotation.models import ApiToken, AuditEvent, Heartbeat, User
 from annotation.people.tokens import make_token, token_of
 from config.errors import DAMAGED, outage
 from core import backups, database_checks
@@ -155,3 +157,29 @@ class TestReadOnly:
         with read_only():
             assert health._storing() == "nothing can be stored"
         assert health._storing() == health.WELL and Heartbeat.objects.count() == 1
+
+
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite knows no roles")
+@pytest.mark.django_db
+def test_the_server_s_role_works_and_changes_no_table():
+    """By the SQL that docs/operate/deploy.md has."""
+    page = (settings.BASE_DIR / "docs/operate/deploy.md").read_text()
+    sql = re.findall(r"(?m)^    ((?:CREATE ROLE|GRANT|ALTER DEFAULT) .*;)$", page)
+    with connection.cursor() as cursor:
+        for statement in sql:
+            cursor.execute(statement.replace("%", "%%"))
+        cursor.execute("SET LOCAL ROLE comparena_app")
+        user = User.objects.create_user("alice")
+        AuditEvent.objects.create(user=user, action="signed in")
+        assert health._storing() == health.WELL
+        for forbidden in (
+            "DROP TRIGGER audit_rows ON annotation_auditevent",
+            "ALTER TABLE annotation_auditevent DISABLE TRIGGER ALL",
+            "TRUNCATE annotation_auditevent",
+            "CREATE TABLE other (id int)",
+            "CREATE OR REPLACE FUNCTION audit_refuse() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+        ):
+            with pytest.raises(DatabaseError, match="must be owner|permission denied"), transaction.atomic():
+                cursor.execute(forbidden)
+        with pytest.raises(DatabaseError, match="audit"), transaction.atomic():
+            AuditEvent.objects.update(action="nothing")
