@@ -16,16 +16,21 @@ pytestmark = pytest.mark.one_database
 PAGE = Path(__file__).parents[2] / "docs" / "judges" / "training-loops.md"
 SCRIPTS = dict(zip(("bigram", "tiny-gpt2"), re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)))
 STEPS = {"bigram": [100, 200, 300, 400, 500, 600], "tiny-gpt2": [10, 20, 30, 40]}
-# Python reads it before a script: it writes down what is reported, and holds the third report until the server is killed.
+# Python reads it before a script: it writes down what is reported, and holds the third report until the server is killed, and
+# the last until it is back: scripts as small as these end before a server starts.
 WITNESS = """
-import json, pathlib, time, comparena_client
+import json, os, pathlib, time, comparena_client
 sent, steps = comparena_client.Run.report, []
+def hold(until):
+    while not pathlib.Path(until).exists():
+        time.sleep(0.05)
 def report(run, step, outputs, **how):
     steps.append(step)
     if len(steps) == 3:
         pathlib.Path("held").touch()
-        while not pathlib.Path("go on").exists():
-            time.sleep(0.05)
+        hold("go on")
+    if len(steps) == int(os.environ["REPORTS"]):
+        hold("back")
     with open("written.jsonl", "a") as written:
         written.write(json.dumps([step, outputs]) + "\\n")
     return sent(run, step, outputs, **how)
@@ -59,6 +64,7 @@ def started(name: str, folder: Path, url: str, token: str) -> subprocess.Popen:
     (folder / "witness" / "sitecustomize.py").write_text(WITNESS)
     paths = f"{folder / 'witness'}:{CLIENTS}"
     env = os.environ | {"PYTHONPATH": paths, "COMPARENA_URL": url, "COMPARENA_TOKEN": token, "OMP_NUM_THREADS": "1"}
+    env["REPORTS"] = str(len(STEPS[name]))
     log = (folder / "log").open("wb")
     return subprocess.Popen([sys.executable, "-c", SCRIPTS[name]], cwd=folder, env=env, stdout=log, stderr=log)
 
@@ -88,6 +94,8 @@ def test_the_scripts_of_the_page_lose_nothing_and_send_nothing_twice(serve, envi
     waiting = lambda folder: list(folder.glob(".comparena-runs/talk/*/step-*"))
     wait_until(lambda: all(map(waiting, folders.values())), 120, logs)
     serve(port)
+    for folder in folders.values():
+        (folder / "back").touch()
     assert {name: script.wait(300) for name, script in scripts.items()} == dict.fromkeys(scripts, 0), logs()
     stored = prompt(environment, STORED)
     written = {
