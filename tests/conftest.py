@@ -19,6 +19,7 @@ SENT = pytest.StashKey[Statements]()
 NOT_REPEATED = pytest.StashKey[set[Path]]()
 SECURITY = import_module("annotation.migrations.0020_security")
 WORKER = Path(__file__).parent / "worker"
+LONG = {Path(__file__).parent / name for name in ("test_readme.py", "test_upgrade.py")}
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
 TRANSACTIONS = {"transactional_db", "live_server"}
 STATEMENTS = os.environ.get("STATEMENTS")  # "note" what each test sends to the database, or "repeat" each statement once
@@ -52,13 +53,13 @@ def no_heartbeats():
         yield
 
 
-class WorkersFirst:
-    """Tests that start real workers take long, so they begin first and the processes end together. pytest-django puts tests
-    without a database last, so its order comes before this one."""
+class LongFirst:
+    """Files of half a minute, and those that start real workers, begin first, so that the processes end together. pytest-django
+    puts tests without a database last, so its order comes before this one."""
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items):
-        items.sort(key=lambda item: item.path.parent != WORKER)
+        items.sort(key=lambda item: item.path not in LONG and item.path.parent != WORKER)
 
 
 def _always(item) -> bool:
@@ -68,7 +69,7 @@ def _always(item) -> bool:
 
 
 def pytest_configure(config):
-    config.pluginmanager.register(WorkersFirst())
+    config.pluginmanager.register(LongFirst())
     if STATEMENTS == "note":
         config.stash[SENT] = Statements(os.environ.get("PYTEST_XDIST_WORKER", "main"))
     config.stash[NOT_REPEATED] = not_repeated() if STATEMENTS == "repeat" else set()
