@@ -25,8 +25,8 @@ class NextStep:
         return reverse(self.page, args=[campaign.slug]) + (f"#{self.part}" if self.part else "")
 
 
-def next_step(campaign: Campaign) -> NextStep | None:
-    """The first thing that is still to be done; None where the board is public and nothing newer is known."""
+def next_step(campaign: Campaign) -> NextStep:
+    """The first thing that is still to be done."""
     if not Output.objects.filter(context__campaign=campaign).exists():
         return NextStep("Import the outputs that people judge", "import_data")
     snapshot = latest_snapshot(campaign)
@@ -54,7 +54,7 @@ def _first_answers(campaign: Campaign) -> NextStep:
     return NextStep("Watch the first answers come in", "live")
 
 
-def _boards(campaign: Campaign, snapshot: Snapshot) -> NextStep | None:
+def _boards(campaign: Campaign, snapshot: Snapshot) -> NextStep:
     boards = Tournament.objects.filter(campaign=campaign, level=Tournament.Level.SYSTEM)
     boards = boards.exclude(job__status__in=(Job.Status.FAILED, Job.Status.CANCELLED))
     by_people = boards.filter(basis=Tournament.Basis.PEOPLE, snapshot=snapshot).first()
@@ -72,7 +72,7 @@ def _boards(campaign: Campaign, snapshot: Snapshot) -> NextStep | None:
         return NextStep("Play the board of people and comparator together", "play", "play")
     if not campaign.board_is_public:
         return NextStep("Show the board to others", "play", "who-sees")
-    return None
+    return NextStep("Cite the board, or embed it in other pages", "leaderboard", "cite")
 
 
 def _has_newer_answers(campaign: Campaign, snapshot: Snapshot) -> bool:

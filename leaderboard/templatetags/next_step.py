@@ -12,4 +12,4 @@ def next_step(context, campaign):
     """For pages that the campaign's researchers alone see."""
     step = steps.next_step(campaign)
     match = getattr(context.get("request"), "resolver_match", None)
-    return {"step": step, "address": step and step.address(campaign), "is_here": step and match and match.url_name == step.page}
+    return {"step": step, "address": step.address(campaign), "is_here": match and match.url_name == step.page}

@@ -20,10 +20,10 @@ pytestmark = pytest.mark.django_db
 PASSED = [{"question": "enough?", "passed": True, "answer": "yes"}]
 
 
-def said(campaign) -> tuple[str, str] | None:
+def said(campaign) -> tuple[str, str]:
     campaign = type(campaign).objects.get(pk=campaign.pk)
     step = next_step(campaign)
-    return step and (step.words, step.address(campaign))
+    return step.words, step.address(campaign)
 
 
 @pytest.fixture
@@ -95,11 +95,11 @@ class TestAfterTheSnapshot:
         version.save()
         assert said(world.campaign) == ("Show the board to others", "/c/talk/leaderboard/play/#who-sees")
 
-    def test_when_the_board_is_public_nothing_is_left(self, world, version):
+    def test_when_the_board_is_public_it_is_cited(self, world, version):
         by_people(world.campaign)
         world.campaign.board_is_public = True
         world.campaign.save()
-        assert said(world.campaign) is None
+        assert said(world.campaign) == ("Cite the board, or embed it in other pages", "/c/talk/leaderboard/#cite")
 
     def test_newer_answers_ask_for_a_new_snapshot_and_it_for_a_new_board(self, world):
         by_people(world.campaign)
@@ -111,7 +111,18 @@ class TestAfterTheSnapshot:
 
 class TestOnThePages:
     @pytest.mark.parametrize(
-        "page", ["", "design/", "import/", "people/", "progress/", "quality/", "comparator/", "leaderboard/play/"]
+        "page",
+        [
+            "",
+            "design/",
+            "import/",
+            "people/",
+            "progress/",
+            "quality/",
+            "comparator/",
+            "comparator/judges/",
+            "leaderboard/play/",
+        ],
     )
     def test_every_tab_says_it_to_researchers(self, world, page):
         html = world.get(world.alice, f"/c/talk/{page}").content.decode()

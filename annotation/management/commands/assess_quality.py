@@ -71,3 +71,18 @@ class Command(ServiceCommand):
         for note in found:
             self.progress(note["sentence"])
         return {**as_dict(frozen), "dependence": found}
+
+    def show(self, result):
+        """A paragraph for each question; all its figures are in --json, and on the page Quality."""
+        simulated = " (simulated data)" if result["simulated"] else ""
+        self.stdout.write(f"snapshot: {result['snapshot']}{simulated}")
+        on_pairs = [{**one, "name": f"{one['name']} (pairs)"} for one in result["pairwise_by_criterion"]]
+        whole = [{"name": "Pairs", **result["pairwise"]}] if result["pairwise"] else []
+        for found in [*result["criteria"], *whole, *on_pairs]:
+            self.stdout.write(f"{found['name']}: {found['verdict']}. {found['reason']}")
+            for line in dict.fromkeys(one["sentence"] for one in found.get("outlook") or ()):
+                self.stdout.write(f"  {line}")
+            if found["overruled"]:
+                self.stdout.write(f"  Overruled: {found['overruled']}")
+        for mark in result["marks"]:
+            self.stdout.write(f"Since then: {mark}")

@@ -46,6 +46,13 @@ def test_in_the_command(case, capsys):
     assert (criterion["alpha_after"] is None) == (verdict == "undefined")
 
 
+def test_the_command_says_it_in_sentences(case, capsys):
+    world, verdict, sentence = case
+    call_command("assess_quality", "talk", "--level", "interval")
+    said = capsys.readouterr().out
+    assert f"Overall: {verdict}. {sentence}" in said and "{" not in said
+
+
 def test_on_every_page(case):
     world, verdict, sentence = case
     world.sign_in(world.alice)
