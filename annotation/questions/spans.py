@@ -71,7 +71,7 @@ class SpansForm(forms.Form):
         initial="minor 1\nmajor 5",
         widget=forms.Textarea(attrs={"rows": 3}),
         label="Severities and their weights",
-        help_text="One on each line, for example: minor 1. A text's score is the sum of its errors' weights.",
+        help_text="One on each line, as: minor 1. A text's score is the sum of its errors' weights; the lowest is best.",
     )
     categories = forms.CharField(
         required=False,
@@ -150,6 +150,7 @@ class Spans(ValueKind):
     fields = SPAN_FIELDS
     settings = (SEVERITIES, CATEGORIES, IN_SOURCE)
     form = SpansForm
+    form_template = "includes/spans_settings.html"
     counted = "sums of weights"
     marks_texts = True
 

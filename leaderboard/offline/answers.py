@@ -16,9 +16,10 @@ from typing import Any
 from annotation.data.fields import guess
 from annotation.data.files import Reading, is_archive
 from annotation.data.shapes.registry import shape_of
-from annotation.data.shapes.shape import JUDGE_PAIRS, JUDGE_SCORES, JUDGMENTS, SCORES
+from annotation.data.shapes.shape import JUDGE_PAIRS, JUDGE_SCORES, JUDGMENTS, SCORES, SPANS
 from annotation.data.spellings import Spellings, folded
 from annotation.outcome import outcome_named, side_named
+from annotation.quality.error_spans import MQM
 from annotation.questions.columns import is_cannot_say
 from core.errors import ImportRefused, Refused, RowError, quoted
 from core.rowfiles import BadField, NotAnswered, Row, read_rows, shown
@@ -175,7 +176,8 @@ def _kinds(path: Path, how: How) -> tuple[str, tuple[str, ...]]:
     first = sample_of(path, how.encoding, 1)
     shape = shape_of(JUDGMENTS, first[0]) if first and not how.raters else None
     if shape is not None:
-        return shape.name, tuple(kind for kind in KINDS if kind in shape.kinds)
+        kinds = tuple(kind for kind in KINDS if kind in shape.kinds)
+        return shape.name, kinds or ((SPANS,) if SPANS in shape.kinds else ())
     names = set(guess(JUDGMENTS, list(first[0]) if first else [])) | set(how.columns or {})
     return "", (JUDGMENTS,) if {"system_a", "system_b"} <= names and not how.raters else (SCORES,)
 
@@ -204,7 +206,7 @@ def _take(answers: Answers, kind: str, row: Row, names: Mapping[str, Spellings],
     else:
         if kind == JUDGE_SCORES and "judge" not in row.fields:
             return False
-        answers.scores.append(_score(row, about, names["system"]))
+        answers.scores.append(_score(_weighed(row) if kind == SPANS else row, about, names["system"]))
     return True
 
 
@@ -308,6 +310,12 @@ def _points(row: Row, a: Output, b: Output, first_left: bool | None) -> float:
     if outcome is None:
         raise BadField("choice", f"expected A, tie, B or the name of a side's system, found {shown(word)}")
     return POINTS[outcome.value]
+
+
+def _weighed(row: Row) -> Row:
+    """Marked errors as their published weights' sum, where the file has no scores beside them."""
+    score = sum(MQM.weight(error["severity"], error["category"]) for error in row.get("errors", []))
+    return replace(row, fields=row.fields | {"score": round(score, 6), "best": "low"})
 
 
 def _score(row: Row, about: dict[str, Any], systems: Spellings) -> ScoreAnswer:

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from leaderboard.offline.answers import How, read
 from leaderboard.offline.commands import main
+from leaderboard.offline.file_account import account
 
 ROOT = Path(__file__).resolve().parents[3]
 HEAVY = ("django", "django.db", "torch", "transformers")
@@ -189,3 +191,22 @@ def test_text_and_no_database(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.stdout.splitlines()[-1] == "[]" and "What could be computed:" in done.stdout, done.stdout + done.stderr
+
+
+MQM = """system\tdoc\tdoc_id\tseg_id\trater\tsource\ttarget\tcategory\tseverity
+mt1\ttalk\t1\t7\tr1\tGood day.\tGuten <v>Tag,</v>\tFluency/Punctuation\tMinor
+mt1\ttalk\t1\t7\tr1\tGood day.\t<v>Guten</v> Tag,\tStyle/Awkward\tMajor
+mt2\ttalk\t1\t7\tr1\tGood day.\tGuten Tag.\tNo-error\tNo-error
+"""
+
+
+def test_marked_errors_are_their_weights(tmp_path):
+    """mt1: minor punctuation 0.1 and major 5 (Freitag et al. 2021, table 4); mt2: none."""
+    file = tmp_path / "mqm.tsv"
+    file.write_text(MQM)
+    said = account(file)
+    assert said["holds"] == {"outputs": 2, "people's marked errors": 2} and said["errors"] == []
+    assert [(one.output.system, one.value, one.best) for one in read(file, How()).scores] == [
+        ("mt1", 5.1, "low"),
+        ("mt2", 0, "low"),
+    ]
