@@ -7,7 +7,7 @@ import numpy as np
 
 from annotation.annotating.feedback import checks
 from annotation.assessment.tables import games_of, systems_of, tables_of
-from annotation.models import Assignment, Campaign, Purpose, Submission
+from annotation.models import Assignment, Campaign, Criterion, Purpose, Submission
 from annotation.outcome import Outcome
 from annotation.quality.answer_arrays import Answers
 from annotation.quality.people.annotator_cards import Behaviour, cards
@@ -16,6 +16,8 @@ from annotation.quality.people.influence import influences, ranks, ratings
 from annotation.quality.people.suspicion import suspicion
 from annotation.questions import store
 from leaderboard.rating.games import Games
+
+NO_SEVERITY = dict.fromkeys(("severity", "severity_low", "severity_high"))  # nobody is strict about which of two is better
 
 
 def annotators(campaign: Campaign) -> dict:
@@ -34,9 +36,11 @@ def annotators(campaign: Campaign) -> dict:
     suspects = {one.annotator: replace(one, in_camp=one.annotator in members) for one in found}
     for row in effect["influence"]:
         row["flagged"] = row["flagged"] and number[row["pk"]] not in members
+    is_scored = store.about_outputs(campaign).counted().exists()
     order = [*suspects, *(i for i in range(len(who)) if i not in suspects)]
     people = [
         {"pk": who[i][0], "name": who[i][1], "simulated": who[i][2], **all_cards[i].as_dict(), **_concerns(suspects.get(i))}
+        | ({} if is_scored else NO_SEVERITY)
         for i in order
     ]
     minorities = [{"names": [who[i][1] for i in view.annotators], "sentence": view.sentence} for view in views]
@@ -61,13 +65,13 @@ def _concerns(suspect) -> dict:
 
 
 def _answers(campaign: Campaign, number: dict[int, int]) -> Answers:
-    """All counted answers, scores and choices, each question a criterion of its own."""
+    """All counted answers, scores and choices, each question a criterion of its own, the better the higher."""
     scores, judgments = (rows.counted() for rows in store.both(campaign))
     common = ("annotator_id", "criterion_id", "submission__created_at")
     rows = [
-        (number[who], output, ("score", criterion), value, when, context)
-        for who, criterion, when, output, value, context in scores.values_list(
-            *common, "output_id", "value", "output__context_id"
+        (number[who], output, ("score", criterion), value if best == Criterion.Best.HIGH else -value, when, context)
+        for who, criterion, when, output, value, context, best in scores.values_list(
+            *common, "output_id", "value", "output__context_id", "criterion__best"
         )
     ]
     rows += [

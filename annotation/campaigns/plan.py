@@ -25,7 +25,7 @@ from annotation.design.power import (
     power_for_difference,
     power_for_win_rate,
 )
-from annotation.models import Campaign, Item, Purpose
+from annotation.models import Campaign, Criterion, Item, Purpose
 from annotation.outcome import CODES
 from annotation.questions import store
 from core.errors import Refused
@@ -277,19 +277,20 @@ def _known_components(pilot: Campaign, figures: dict) -> dict[str, list[tuple[st
 
 def _components_of(pilot: Campaign, ahead: int | None) -> dict[str, dict]:
     live = store.about_outputs(pilot).counted()
-    of_criterion = "criterion__name", "criterion__low", "criterion__high"
+    of_criterion = "criterion__name", "criterion__low", "criterion__high", "criterion__best"
     by_criterion: dict[tuple, list] = {}
     for *criterion, value, system, context, annotator in live.values_list(
         *of_criterion, "value", "output__system", "output__context", "annotator"
     ):
         by_criterion.setdefault(tuple(criterion), []).append((value, system, context, annotator))
     found = {}
-    for (name, low, high), rows in by_criterion.items():
+    for (name, low, high, best), rows in by_criterion.items():
         drawn = _drawn(rows, pilot.seed)
         values, systems, contexts, annotators = zip(*drawn)
         components = components_of(values, systems, contexts, annotators, ahead) if len(rows) >= LEAST_PILOT else None
         if components:
-            scale = [low, high, float(np.mean([value for value, *_ in rows]))]
+            mean = float(np.mean([value for value, *_ in rows]))
+            scale = [low, high, mean if best == Criterion.Best.HIGH else low + high - mean]  # ahead is up
             found[name] = {"count": len(rows), "read": len(drawn), "scale": scale, "variances": asdict(components)}
     return found
 

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db.models import OuterRef, Q, Subquery
 
 from annotation.access import campaigns_researched_by
-from annotation.models import Campaign, Job, Output, QualityDecision, Reference, Snapshot
+from annotation.models import Campaign, Criterion, Job, Output, QualityDecision, Reference, Snapshot
 from core.errors import Refused
 from evaluator.comparator.settings import BASE_MANIFEST
 from evaluator.models import ComparatorVersion, TrainingRun
@@ -40,7 +40,7 @@ def basis(snapshot: Snapshot, criterion: str | None = None) -> TrainingBasis:
     accepted_pairs = pairs is not None and pairs.is_usable
     if chosen is None:
         return TrainingBasis("", True, "" if accepted_pairs or pairs is None else _warning("The judgments of pairs are", pairs))
-    warning = "" if chosen.is_usable else _warning(f"The scores of {chosen.criterion.name} are", chosen)
+    warning = "" if chosen.is_usable else _warning(_scores_of(chosen), chosen)
     return TrainingBasis(chosen.criterion.name, accepted_pairs, warning)
 
 
@@ -61,7 +61,7 @@ def others_in(snapshot: Snapshot, names: list[str]) -> dict[str, str]:
         d.criterion.name: d
         for d in snapshot.decisions.filter(on_pairs=False, criterion__name__in=names).select_related("criterion")
     }
-    return {name: "" if d.is_usable else _warning(f"The scores of {name} are", d) for name, d in found.items()}
+    return {name: "" if d.is_usable else _warning(_scores_of(d), d) for name, d in found.items()}
 
 
 def _chosen(snapshot, scored, pairs, criterion) -> QualityDecision | None:
@@ -78,6 +78,12 @@ def _chosen(snapshot, scored, pairs, criterion) -> QualityDecision | None:
     if criterion == "" or not scored:
         return None
     return min(scored, key=lambda decision: (decision.criterion.position, decision.criterion.pk))
+
+
+def _scores_of(decision: QualityDecision) -> str:
+    """In the words of a board's own warning (leaderboard/boards/cautions.py), so that it stands there once."""
+    lowest = " (lowest is best)" if decision.criterion.best == Criterion.Best.LOW else ""
+    return f"The scores of {decision.criterion.name}{lowest} are"
 
 
 def _warning(what: str, decision: QualityDecision) -> str:

@@ -42,20 +42,21 @@ def constancy(answers: Answers, people: int) -> tuple[Floats, Floats]:
             continue
         for person in np.flatnonzero(contexts):
             often = given[person].max() / given[person].sum()
-            chance = min(1.0, len(criteria) * _chance(given, int(person), int(contexts[person])))
+            most = np.flatnonzero(given[person] == given[person].max())
+            chance = max(_chance(given, int(person), int(contexts[person]), int(answer)) for answer in most)
+            chance = min(1.0, len(criteria) * chance)
             if not chance >= p[person]:
                 share[person], p[person] = often, chance
     return share, p
 
 
-def _chance(given: Floats, person: int, contexts: int) -> float:
+def _chance(given: Floats, person: int, contexts: int, commonest: int) -> float:
     """given: (people, categories), how often each was given."""
     rest = np.delete(given, person, axis=0)
     rest = rest[rest.sum(axis=1) > 0]
     cumulative = np.cumsum(rest.sum(axis=0) + HALF) / (rest.sum() + HALF * rest.shape[1])
     cuts = np.concatenate([[-np.inf], scipy.stats.norm.ppf(cumulative[:-1]), [np.inf]])
     share, df = _share_of_severity(rest, cuts)
-    commonest = int(given[person].argmax())
     often = int(np.ceil(contexts * given[person].max() / given[person].sum() - 1e-9))
     low, high = cuts[commonest], cuts[commonest + 1]
     narrow, wide = np.sqrt(HALF * (1 - share)), np.sqrt(1 - share)
