@@ -51,6 +51,9 @@ class Vocabulary:
         ids = [i for turn in context for i in (*self.encode(turn), TURN)]
         return ids[-longest:] or [TURN]
 
+    def text(self, ids: Sequence[int]) -> str:
+        return sentence([self.words[i] for i in ids])
+
 
 class Seq2Seq(nn.Module):
     def __init__(self, vocabulary: int, width: int, dropout: float):

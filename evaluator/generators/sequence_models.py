@@ -22,6 +22,19 @@ HEADS, LAYERS, KERNEL = 4, 2, 3
 
 
 class SequenceModel(nn.Module):
+    """The interface."""
+
+    def encode(self, source: Tensor) -> tuple[Tensor, Tensor]:
+        raise NotImplementedError
+
+    def decode(self, target: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def next_word(self, target: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
+        raise NotImplementedError
+
+
+class Small(SequenceModel):
     """What the three share: word embeddings, which are the output layer too."""
 
     def __init__(self, vocabulary: int, width: int, dropout: float):
@@ -29,9 +42,6 @@ class SequenceModel(nn.Module):
         self.embedding = nn.Embedding(vocabulary, width, padding_idx=PAD)
         nn.init.normal_(self.embedding.weight, std=width**-0.5)  # small logits at first
         self.dropout = nn.Dropout(dropout)
-
-    def encode(self, source: Tensor) -> tuple[Tensor, Tensor]:
-        raise NotImplementedError
 
     def states(self, target: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
         """(batch, t) words so far -> (batch, t, width)"""
@@ -55,7 +65,7 @@ def attended(queries: Tensor, memory: Tensor, mask: Tensor) -> Tensor:
     return scores.masked_fill(~mask.unsqueeze(1), float("-inf")).softmax(-1) @ memory
 
 
-class LSTM(SequenceModel):
+class LSTM(Small):
     def __init__(self, vocabulary: int, width: int, dropout: float):
         super().__init__(vocabulary, width, dropout)
         self.encoder = nn.LSTM(width, width // 2, batch_first=True, bidirectional=True)
@@ -77,7 +87,7 @@ class LSTM(SequenceModel):
         return mixed
 
 
-class Positioned(SequenceModel):
+class Positioned(Small):
     """Words with their positions, for the two that read all words at once."""
 
     def __init__(self, vocabulary: int, width: int, dropout: float):

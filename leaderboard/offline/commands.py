@@ -257,12 +257,15 @@ def train_generator_parser() -> Parser:
     parser = _parser("train_generator", _train_generator, about)
     parser.bad_input = 2  # 3 stops a training
     parser.add_argument("name", metavar="NAME", help="of the system")
-    parser.add_argument("--architecture", choices=("lstm", "convolutional", "transformer"), default="lstm")
-    parser.add_argument("--dialogues", required=True, metavar="FILE", help="rows of {turns} to learn from")
+    named = "lstm (default), convolutional, transformer, or the folder of a causal language model"
+    parser.add_argument("--architecture", default="lstm", metavar="NAME_OR_FOLDER", help=named)
+    parser.add_argument("--dialogues", metavar="FILE", help="rows of {turns} to learn from")
     parser.add_argument("--contexts", metavar="FILE", help="rows of {context_id, context} to answer")
     parser.add_argument("--watch", metavar="SLUG", help="report to this campaign's run NAME, which has contexts and a judge")
     parser.add_argument("--out", required=True, metavar="FOLDER", help="for step-100.jsonl, step-200.jsonl, ...")
-    parser.add_argument("--iterations", type=int, default=1200, help="of the whole training; default 1200")
+    parser.add_argument(
+        "--iterations", type=int, default=1200, help="of the whole training; default 1200; 0: a folder's model as it is"
+    )
     parser.add_argument("--every", type=int, default=100, metavar="N", help="iterations between two checkpoints; default 100")
     parser.add_argument("--decoder", choices=("greedy", "ancestral", "nucleus", "beam"), default="nucleus")
     parser.add_argument("--seed", type=int, default=0, help="of weights, batches and outputs; default 0")

@@ -29,10 +29,10 @@ def train(options: argparse.Namespace, show: Callable[[str], None]) -> int:
     from evaluator.generators.decoders import Decoder
     from evaluator.generators.training_loop import Settings, checkpoints
 
-    decoder = Decoder(options.decoder)
-    settings = Settings(options.architecture, options.iterations, options.every)
+    settings = Settings.of(options.architecture, options.iterations, options.every)
+    decoder = Decoder(options.decoder, longest=settings.longest)
     _check_watch(options)
-    training = dialogues(Path(options.dialogues))
+    training = _learned_from(options)
     folder = _empty(Path(options.out))
     run = _reported(options) if options.watch else None
     contexts = _asked_by(run) if run else contexts_of(Path(options.contexts))
@@ -47,7 +47,7 @@ def train(options: argparse.Namespace, show: Callable[[str], None]) -> int:
                 "system": options.name,
                 "checkpoint": f"step-{one.iteration}",
                 "iteration": one.iteration,
-                "total_iterations": one.total,
+                **({"total_iterations": one.total} if one.total else {}),
                 "output": reply.text,
                 "logprob": round(reply.log_probability, 4),
             }
@@ -61,7 +61,8 @@ def train(options: argparse.Namespace, show: Callable[[str], None]) -> int:
         elif watched:
             said = watched.add(one.iteration, [reply.text for reply in replies])
             stop, verdict = said.stop, _verdict(said.word, said.stop, said.best.step)
-        show(f"step {one.iteration} of {one.total}; {one.loss:.3f} nats a word{verdict}")
+        loss = f"{one.loss:.3f} nats a word" if one.iteration else "before it learns"
+        show(f"step {one.iteration} of {one.total}; {loss}{verdict}")
         if stop:
             return STOP
     return GO_ON
@@ -73,6 +74,15 @@ def _check_watch(options: argparse.Namespace) -> None:
         raise Refused("With --watch the campaign has the contexts and the judge: leave out --contexts and --judge-command.")
     if not options.watch and not options.contexts:
         raise Refused("Name what is answered: --contexts with a file, or --watch with a campaign.")
+
+
+def _learned_from(options: argparse.Namespace) -> list[AnsweredTurn]:
+    """Nothing where nothing is learned. Raises Refused."""
+    if options.dialogues:
+        return dialogues(Path(options.dialogues))
+    if options.iterations:
+        raise Refused("Name what it learns from: --dialogues with a file (or, for a folder's model as it is, --iterations 0).")
+    return []
 
 
 def _reported(options: argparse.Namespace) -> Any:
@@ -89,10 +99,10 @@ def _reported(options: argparse.Namespace) -> Any:
         raise Refused("--watch needs the server's address in COMPARENA_URL and a token (scope research) in COMPARENA_TOKEN.")
     how = {"judge": options.judge} if options.judge else {}
     rules = {"worthwhile": options.worthwhile, "per": options.per}
-    settings = {"architecture": options.architecture, "decoder": options.decoder, "seed": options.seed}
+    settings = {"architecture": Path(options.architecture).name, "decoder": options.decoder, "seed": options.seed}
     try:
         campaign = client.Client(url, token).campaign(options.watch)
-        return campaign.run(options.name, total=options.iterations, settings=settings, **how, **rules)
+        return campaign.run(options.name, total=options.iterations or None, settings=settings, **how, **rules)
     except client.Refused as refused:
         raise Refused(str(refused)) from refused
 
@@ -133,7 +143,7 @@ def _watched(options: argparse.Namespace, contexts: Contexts) -> EarlyStop | Non
     references = [contexts.references.get(key, ()) for key in contexts.turns]
     judge = judge_of(options, dict(zip(turns, references)))
     rules = Rules(options.worthwhile, options.per)
-    return EarlyStop(judge, turns, rules, references=references, total=options.iterations)
+    return EarlyStop(judge, turns, rules, references=references, total=options.iterations or None)
 
 
 def _empty(folder: Path) -> Path:

@@ -1,7 +1,12 @@
-"""Three architectures, one loop: they see no later word and no padding, they learn, and say how probable their replies are."""
+"""Three architectures and models from a folder, one loop: they see no later word and no padding, they learn, and say how
+probable their replies are."""
 
 import pytest
 import torch
+from tokenizers import Tokenizer
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import WhitespaceSplit
+from transformers import AutoTokenizer, BertConfig, BertLMHeadModel, GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
 from core.errors import Refused
 from evaluator.generators.decoders import Decoder
@@ -15,13 +20,31 @@ EXCHANGES = [AnsweredTurn((f"Where is the {thing}?",), f"The {thing} is {place}.
 NAMES = list(ARCHITECTURES)
 
 
-@pytest.fixture(scope="module", params=NAMES)
+@pytest.fixture(scope="module")
+def tiny_gpt2(tmp_path_factory):
+    """The folder of a GPT-2 with random weights, whose tokens are words."""
+    folder = str(tmp_path_factory.mktemp("gpt2"))
+    said = [text for exchange in EXCHANGES for text in (*exchange.context, exchange.reply)]
+    words = WordLevel({word: i for i, word in enumerate(["<end>", *sorted(set(" ".join(said).split()))])}, unk_token="<end>")
+    tokenizer = Tokenizer(words)
+    tokenizer.pre_tokenizer = WhitespaceSplit()
+    PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<end>", unk_token="<end>").save_pretrained(folder)
+    torch.manual_seed(0)
+    config = GPT2Config(vocab_size=40, n_positions=64, n_embd=32, n_layer=2, n_head=2, bos_token_id=0, eos_token_id=0,
+                        resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0)  # fmt: skip
+    GPT2LMHeadModel(config).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module", params=[*NAMES, "causal"])
 def trained(request):
     """(first, last) checkpoints: losses and the last one's model."""
-    settings = Settings(request.param, iterations=100, every=50, width=32, batch=4, learning_rate=1e-2, warmup=5, dropout=0.0)
-    return list(checkpoints(EXCHANGES, settings, seed=3))
+    name = request.getfixturevalue("tiny_gpt2") if request.param == "causal" else request.param
+    settings = Settings(name, iterations=100, every=50, width=32, batch=4, learning_rate=1e-2, warmup=5, dropout=0.0)
+    return [one for one in checkpoints(EXCHANGES, settings, seed=3) if one.iteration]
 
 
+@pytest.mark.parametrize("trained", NAMES, indirect=True)  # a model of random weights from a folder needs longer
 def test_four_exchanges_are_learned_by_heart(trained):
     assert [one.iteration for one in trained] == [50, 100]
     assert trained[-1].loss < trained[0].loss / 3
@@ -33,8 +56,10 @@ def test_a_replys_probability_is_what_the_loss_says_of_it(trained):
     """Of one exchange: words and end, times the mean loss, less what never-said words took, which is little here."""
     last = trained[-1]
     (said,) = last.replies([EXCHANGES[0].context], Decoder("greedy"))
-    words = len(last.vocabulary.encode(EXCHANGES[0].reply)) + 1
-    assert said.log_probability == pytest.approx(-words * validation_loss(last, EXCHANGES[:1]), abs=0.05)
+    words = len(last.vocabulary.encode(said.text)) + 1
+    loss = validation_loss(last, [AnsweredTurn(EXCHANGES[0].context, said.text)])
+    assert trained[-1].loss < trained[0].loss
+    assert said.log_probability == pytest.approx(-words * loss, abs=0.05)
 
 
 def test_a_beam_of_one_is_greedy_and_more_find_no_worse(trained):
@@ -53,6 +78,33 @@ def test_draws_are_those_of_their_seed_and_a_small_nucleus_is_greedy(trained):
     )
     narrow = trained[-1].replies(contexts, Decoder("nucleus", mass=1e-9))
     assert [reply.text for reply in narrow] == [reply.text for reply in trained[-1].replies(contexts, Decoder("greedy"))]
+
+
+def test_a_models_replies_are_those_of_transformers(tiny_gpt2):
+    """Its own generate, one context at a time; ours reads them together, so that they have padding."""
+    contexts = [("Where is the cat?", "The dog is gone.", "Where is the bus?"), ("The book is here.",)]
+    (as_loaded,) = checkpoints([], Settings(tiny_gpt2, iterations=0, longest=12), seed=0)
+    ours = as_loaded.replies(contexts, Decoder("greedy", longest=12))
+    tokenizer, model = AutoTokenizer.from_pretrained(tiny_gpt2), GPT2LMHeadModel.from_pretrained(tiny_gpt2)
+    for turns, reply in zip(contexts, ours):
+        ids = tokenizer("".join(f"{turn} <end> " for turn in turns), return_tensors="pt")["input_ids"]
+        spare = list(range(len(tokenizer), 40))  # of the model's 40 tokens, those that are no words
+        how = {"suppress_tokens": spare, "begin_suppress_tokens": [0], "pad_token_id": 0}
+        theirs = model.generate(
+            ids, attention_mask=torch.ones_like(ids), max_new_tokens=12, do_sample=False, output_scores=True,
+            return_dict_in_generate=True, **how,
+        )  # fmt: skip
+        told = model.compute_transition_scores(theirs.sequences, theirs.scores, normalize_logits=True)
+        assert reply.text == tokenizer.decode(theirs.sequences[0, ids.shape[1] :], skip_special_tokens=True).strip()
+        assert reply.log_probability == pytest.approx(float(told.sum()), abs=1e-4)
+
+
+def test_a_model_that_looks_ahead_is_refused(tiny_gpt2, tmp_path):
+    AutoTokenizer.from_pretrained(tiny_gpt2).save_pretrained(tmp_path)
+    small = dict(vocab_size=40, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16)
+    BertLMHeadModel(BertConfig(**small, max_position_embeddings=64)).save_pretrained(tmp_path)
+    with pytest.raises(Refused, match="no causal language model"):
+        next(checkpoints(EXCHANGES, Settings(str(tmp_path))))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -177,6 +177,9 @@ def test_a_generator_is_trained_into_a_folder_that_is_watched(folder, judge, cap
     row = json.loads((folder / "out/step-2.jsonl").read_text(encoding="utf-8").splitlines()[0])
     assert (row["context_id"], row["system"], row["iteration"], row["total_iterations"]) == ("c0", "small", 2, 2)
     assert main(words) == 2 and "holds checkpoints already" in capsys.readouterr().err
+    nothing = [*words[:2], *words[4:7], str(folder / "other")]
+    assert main(nothing) == 2 and "--dialogues with a file" in capsys.readouterr().err
+    assert main([*nothing, "--architecture", "gru"]) == 2 and "no architecture 'gru'" in capsys.readouterr().err
 
 
 def test_a_watched_generator_reports_to_the_campaigns_run(folder, monkeypatch, capsys):
