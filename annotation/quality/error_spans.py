@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+import scipy
 
 OUTPUT, SOURCE, NOWHERE = "output", "source", "nowhere"  # where a mark stands; nowhere: no place is known
 
@@ -91,9 +92,7 @@ def matched(one: Sequence[Span], other: Sequence[Span]) -> list[tuple[Span, Span
     if not (one and other):
         return []
     credits = np.array([[_credit(a, b) for b in other] for a in one])
-    from scipy.optimize import linear_sum_assignment  # a web process loads it when it is needed
-
-    rows, columns = linear_sum_assignment(-credits)
+    rows, columns = scipy.optimize.linear_sum_assignment(-credits)
     return [(one[i], other[j]) for i, j in zip(rows, columns, strict=True) if credits[i, j] > 0]
 
 
