@@ -3,9 +3,10 @@
     python -m benchmarks.leave_one_out FOLDER --base FOLDER [--out var/leave-one-out] [--seeds 0 1 2] [--only VARIANT ...]
 
 The comparator learns from all other sets, less the contexts that they share with the one left out, from a base made of
-conversations that are in none of them (`train_base`). It is compared with the cosine of output and context by the untrained
-encoder. A line of JSON for each variant, set and seed goes to OUT/results.jsonl; what is there already is not run again. The
-table in docs/results/comparator-unseen.md is made of these lines (`--tables`)."""
+conversations that are in none of them (`train_base`). It is compared with the better of two cosines by the untrained encoder:
+of the output with the last turn, and with the whole context. Good answers (card_figures.good_answers) are attacked. A line of
+JSON for each variant, set and seed goes to OUT/results.jsonl; what is there already is not run again. The table in
+docs/results/comparator-unseen.md is made of these lines (`--tables`)."""
 
 import argparse
 import json
@@ -24,7 +25,9 @@ from evaluator.comparator.predict import Comparator
 from evaluator.comparator.references import beside_pairs
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.training.train import fit
+from evaluator.comparator.untrained import cosines as cosines_of
 from evaluator.comparator.utility_model import utilities
+from evaluator.metaevaluation.card_figures import JudgedTexts, attack_table, good_answers
 from evaluator.metaevaluation.correlation import pearson
 from evaluator.metaevaluation.resampling import interval
 
@@ -36,6 +39,7 @@ VARIANTS = {
     "no guards": replace(DEFAULT, guards=False),
     "no score loss": replace(DEFAULT, score_weight=0.0),
     "one epoch": replace(DEFAULT, epochs=1),
+    "short": replace(DEFAULT, epochs=1, folds=2),
 }
 
 
@@ -48,9 +52,10 @@ def joined(sets: list[Judged]) -> Examples:
 
 
 def measure(comparator: Comparator, target: Judged, seed: int) -> dict:
-    """Pearson with people's means: of the expected scores, of the untrained cosine, the difference with its interval (by
-    contexts), and of what the comparator is made of."""
-    score, untrained = comparator.score(target.texts), comparator.cosines(target.texts)  # (n,), (n,)
+    """Pearson with people's means: of the expected scores, of the better untrained cosine, the difference with its interval
+    (by contexts), and of what the comparator is made of; the share of good answers preferred to each attack."""
+    score, both = comparator.score(target.texts), cosines_of(comparator.untrained, comparator.encoder, target.texts).T
+    untrained = max(both, key=lambda cosine: pearson(cosine, target.means))  # (n,)
     above = lambda rows: pearson(score[rows], target.means[rows]) - pearson(untrained[rows], target.means[rows])
     cosines, likeness = beside_pairs(comparator.matcher, comparator.references, comparator.encoder, target.texts)
     sequences, nothing = comparator.encoder.pairs(target.texts), torch.zeros(len(cosines))
@@ -61,8 +66,17 @@ def measure(comparator: Comparator, target: Judged, seed: int) -> dict:
         "pearson": pearson(score, target.means),
         "untrained cosine": pearson(untrained, target.means),
         "above it": [above(slice(None)), *interval(above, target.contexts, seed)],
+        "attacks": fooled(comparator, target, seed),
         "parts": {name: pearson(part, target.means) if part.std() else None for name, part in parts.items()},
     }
+
+
+def fooled(comparator: Comparator, target: Judged, seed: int) -> dict[str, float]:
+    """{attack: share of good answers that are preferred to it}, by what has not learnt this kind of broken outputs"""
+    good = good_answers(JudgedTexts(target.texts, [], target.scores[:, 0]), seed)
+    ahead = lambda honest, bad, attacks: comparator.differences(honest, bad, unlearnt=attacks)
+    rows = attack_table(ahead, good, seed) if good else []
+    return {row["attack"] + (", other words" if row["other_words"] else ""): row["share"] for row in rows}
 
 
 def results(log: Path) -> list[dict]:

@@ -28,6 +28,7 @@ class CardSerializer(serializers.Serializer):
     uploaded = serializers.BooleanField(help_text="Trained elsewhere; its metrics are as its file gave them.")
     simulated = serializers.BooleanField()
     warning = serializers.CharField()
+    limits = serializers.CharField(help_text="What its own figures say that it does not know.")
     criterion = serializers.CharField()
     campaigns = serializers.ListField(child=serializers.CharField(), help_text="The titles of those that it is for.")
     snapshots = serializers.ListField(child=serializers.CharField())

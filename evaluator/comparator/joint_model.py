@@ -100,9 +100,13 @@ class JointComparator(Trained):
         return scores
 
     def differences(
-        self, texts_a: Sequence[Text], texts_b: Sequence[Text], on_progress: OnProgress | None = None
+        self,
+        texts_a: Sequence[Text],
+        texts_b: Sequence[Text],
+        on_progress: OnProgress | None = None,
+        unlearnt: Sequence[str] = (),
     ) -> np.ndarray:
-        """(n,) P(A better) - P(B better)"""
+        """(n,) P(A better) - P(B better); unlearnt: it learns no kind of broken outputs"""
         p = self.compare(texts_a, texts_b, on_progress).probabilities  # (n, 3)
         return p[:, 0] - p[:, 2]
 

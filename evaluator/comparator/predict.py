@@ -14,6 +14,8 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from evaluator.comparator import storage
+from evaluator.comparator import untrained as before_training
+from evaluator.comparator.new_contexts import WHOLE
 from evaluator.comparator.references import beside_pairs
 from evaluator.comparator.utility_model import UtilityModel, utilities
 from evaluator.encoders import pretrained
@@ -55,9 +57,13 @@ class Trained:
         return pretrained.load_encoder(self.directory)
 
     def differences(
-        self, texts_a: Sequence[Text], texts_b: Sequence[Text], on_progress: OnProgress | None = None
+        self,
+        texts_a: Sequence[Text],
+        texts_b: Sequence[Text],
+        on_progress: OnProgress | None = None,
+        unlearnt: Sequence[str] = (),
     ) -> np.ndarray:
-        """(n,) how far A is ahead of B"""
+        """(n,) how far A is ahead of B; unlearnt (n,): by what has not learnt this kind of broken outputs"""
         raise NotImplementedError
 
     def members(self, texts: Sequence[Text]) -> np.ndarray:
@@ -94,6 +100,8 @@ class Comparator(Trained):
         super().__init__(directory, manifest, lambda encoder: UtilityModel(encoder, len(manifest.criteria)))
         self.matcher = storage.load_matcher(directory, manifest.matcher)  # its cosine stands beside the encoded pair
         self.references = storage.load_references(directory, manifest.references)
+        self.wholeness = storage.load_wholeness(directory, manifest)
+        self._untrained_contexts: dict[str, Tensor] = {}
         self._contexts = _vectors(manifest.matcher, self.encoder)
 
     def utilities(self, texts: Sequence[Text], on_progress: OnProgress | None = None) -> np.ndarray:
@@ -109,22 +117,59 @@ class Comparator(Trained):
         heads = [self.head, *self.manifest.other_heads]
         return np.stack([head.expected(column) for head, column in zip(heads, u.T)], axis=1)
 
-    def by_criterion(self, texts: Sequence[Text], on_progress: OnProgress | None = None) -> np.ndarray:
-        """(n, c) by each of `criteria`, in logits of its own. Equal texts are encoded once and have equal utilities."""
+    def by_criterion(
+        self, texts: Sequence[Text], on_progress: OnProgress | None = None, unlearnt: Sequence[str] = ()
+    ) -> np.ndarray:
+        """(n, c) by each of `criteria`, in logits of its own. Equal texts are encoded once and have equal utilities.
+
+        unlearnt (n,): of each text a kind of broken outputs, by what has not learnt to tell that kind (untrained.py)"""
         ordered = sorted(set(texts), key=lambda text: (text.context, text.output))  # so that the order given is nothing
         unique = {text: row for row, text in enumerate(ordered)}
         if not unique:
             return np.empty((0, len(self.criteria)))
-        raw, likeness = self._raw(ordered, self.members(ordered), on_progress)  # (m, c), (m,)
+        which = self.members(ordered)  # (m,)
+        raw, likeness = self._raw(ordered, which, on_progress)  # (m, c), (m,)
         heads = [self.head, *self.manifest.other_heads]
-        u = np.stack([head.utilities(u, ordered, likeness) for head, u in zip(heads, raw.T)], axis=1)  # (m, c)
-        return u[[unique[text] for text in texts]]
+        mixed = np.stack([head.mixed(u, likeness) for head, u in zip(heads, raw.T)], axis=1)  # (m, c)
+        new = self._new(ordered)  # (m,)
+        mixed, lack = self._in_new_contexts(mixed, ordered, new), self._lack(ordered, which, new)  # (m, c), (m, k)
+        rows = np.array([unique[text] for text in texts], dtype=int)  # (n,)
+        kinds = [self.wholeness.without(kind) if self.wholeness else 0 for kind in unlearnt] or 0
+        mixed, lack = mixed[rows], lack[rows, kinds]  # (n, c), (n,)
+        return np.stack([head.utilities(u, texts, lack) for head, u in zip(heads, mixed.T)], axis=1)
+
+    def _new(self, texts: Sequence[Text]) -> np.ndarray:
+        """(m,) True where no member learnt from the context"""
+        learnt = {*self.manifest.folds, *self.manifest.beside}
+        new = {context for context in {text.context for text in texts} if context_key(context) not in learnt}
+        return np.array([text.context in new for text in texts])
+
+    def _in_new_contexts(self, mixed: np.ndarray, texts: Sequence[Text], new: np.ndarray) -> np.ndarray:
+        """Utilities (m, c) of the texts, beside the untrained cosines in new contexts"""
+        if new.any() and self.manifest.elsewhere:
+            these, known = [texts[i] for i in np.flatnonzero(new)], self._untrained_contexts
+            cosines = before_training.cosines(self.untrained, self.encoder, these, known=known)  # (k, 2)
+            found = [weights.utilities(u, cosines) for weights, u in zip(self.manifest.elsewhere, mixed[new].T)]
+            mixed[new] = np.stack(found, axis=1)
+        return mixed
+
+    def _lack(self, texts: Sequence[Text], which: np.ndarray, new: np.ndarray) -> np.ndarray:
+        """(m, k) what the texts lack of being whole, to the members that judge them, for each kind left out; (m, 1) zeros where
+        it never learnt what is whole"""
+        if self.wholeness is None:
+            return np.zeros((len(texts), 1))
+        lack = self.wholeness.lack(before_training.forms(self.untrained, self.encoder, texts), which)  # (m, k)
+        return lack * np.where(new, WHOLE, 1.0)[:, None]
 
     def differences(
-        self, texts_a: Sequence[Text], texts_b: Sequence[Text], on_progress: OnProgress | None = None
+        self,
+        texts_a: Sequence[Text],
+        texts_b: Sequence[Text],
+        on_progress: OnProgress | None = None,
+        unlearnt: Sequence[str] = (),
     ) -> np.ndarray:
-        """(n,) u_a - u_b in logits; each different text is encoded once"""
-        u = self.utilities([*texts_a, *texts_b], on_progress)  # (2n,)
+        """(n,) u_a - u_b in logits; each different text is encoded once; unlearnt (n,): as in `by_criterion`"""
+        u = self.by_criterion([*texts_a, *texts_b], on_progress, [*unlearnt, *unlearnt])[:, 0]  # (2n,)
         ahead: np.ndarray = u[: len(texts_a)] - u[len(texts_a) :]
         return ahead
 

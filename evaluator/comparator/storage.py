@@ -3,6 +3,7 @@
 comparator.json            written last: a folder without it is a training that has not finished
 encoder/                   config and tokenizer, and the untrained weights
 matcher.safetensors        fp16 weights of the encoder tuned on dialogues, whose cosines are used; without it, the untrained
+wholeness.safetensors      directions that tell whole outputs from broken ones; older comparators have none
 references.safetensors     fp16 embeddings of the dialogues' contexts and replies, which are looked up; may be missing
 member-0.safetensors ...   fp16 weights of each member
 base.safetensors           fp16 weights that all members started from, where there were dialogues; base.json beside it
@@ -20,9 +21,11 @@ from typing import Any
 import torch
 from transformers import PreTrainedModel
 
+from evaluator.comparator.new_contexts import Elsewhere
 from evaluator.comparator.references import References
 from evaluator.comparator.settings import ARCHITECTURES, Settings
 from evaluator.comparator.supervision.self_supervision import Conversations
+from evaluator.comparator.untrained import ALL_KINDS, Wholeness
 from evaluator.comparator.utility_model import UtilityModel
 from evaluator.encoders import pretrained
 from evaluator.encoders.devices import chosen
@@ -49,6 +52,9 @@ class Manifest:
     criteria: list[str] = field(default_factory=lambda: [""])  # names; it judges by the first, whose head is `head`
     other_heads: list[Head] = field(default_factory=list)  # of the criteria after the first
     beside: list[str] = field(default_factory=list)  # context_keys that every member learned from: nothing is measured there
+    wholeness: str | None = None  # SHA-256 of wholeness.safetensors
+    broken: list[str] = field(default_factory=list)  # kinds of broken outputs that it has learnt, each of them left out once
+    elsewhere: list[Elsewhere] = field(default_factory=list)  # of each criterion, for contexts that it did not learn from
 
 
 def load_matcher(directory: Path, sha256: str | None) -> PreTrainedModel:
@@ -77,6 +83,25 @@ def load_references(directory: Path, sha256: str | None) -> References | None:
     if not fits or int(counts.sum()) != len(replies):
         raise BadCheckpoint(f"{path} does not hold the replies to its contexts.")
     return References(contexts.to(chosen()), replies.to(chosen()), counts)
+
+
+def save_wholeness(wholeness: Wholeness, directory: Path) -> str:
+    """Returns the file's SHA-256."""
+    tensors = {"directions": wholeness.directions, "levels": wholeness.levels}
+    return pretrained.save_tensors(tensors, directory / "wholeness.safetensors")
+
+
+def load_wholeness(directory: Path, manifest: Manifest) -> Wholeness | None:
+    """None where the comparator has none."""
+    if manifest.wholeness is None:
+        return None
+    path, names = directory / "wholeness.safetensors", ("directions", "levels")
+    found = pretrained.load_tensors(path, "directions of whole outputs", manifest.wholeness, names)
+    shape = (1 + len(manifest.broken), len(manifest.members), 2)
+    width = load_architecture(directory).config.hidden_size
+    if found["directions"].shape != (*shape, width) or found["levels"].shape != shape:
+        raise BadCheckpoint(f"{path} does not hold a direction for each member and kind.")
+    return Wholeness((ALL_KINDS, *manifest.broken), found["directions"], found["levels"])
 
 
 def save_conversations(conversations: Conversations, path: Path) -> str:
@@ -114,6 +139,8 @@ def load_manifest(directory: Path) -> Manifest:
         record["settings"] = Settings(**record["settings"])
         record["head"] = _head(record["head"])
         record["other_heads"] = [_head(other) for other in record.get("other_heads", [])]
+        record["broken"] = [str(kind) for kind in record.get("broken", [])]
+        record["elsewhere"] = [_elsewhere(weights) for weights in record.get("elsewhere", [])]
         record["beside"] = [str(key) for key in record.get("beside", [])]
         manifest = Manifest(**record)
     except (TypeError, KeyError, ValueError, AttributeError) as error:
@@ -127,6 +154,8 @@ def load_manifest(directory: Path) -> Manifest:
     names = [str(name) for name in manifest.criteria]
     if not len(names) == len(set(names)) == 1 + len(manifest.other_heads):
         raise BadCheckpoint(f"{path} does not name one criterion for each head.")
+    if manifest.elsewhere and len(manifest.elsewhere) != len(manifest.criteria):
+        raise BadCheckpoint(f"{path} does not have weights in new contexts for each criterion.")
     return manifest
 
 
@@ -140,6 +169,10 @@ def identity(directory: Path) -> str:
 
 def _head(record: dict[str, Any]) -> Head:
     return Head(**{known.name: float(record.get(known.name, known.default)) for known in fields(Head)})
+
+
+def _elsewhere(record: dict[str, Any]) -> Elsewhere:
+    return Elsewhere(**{known.name: float(record[known.name]) for known in fields(Elsewhere)})
 
 
 def made_once(directory: Path, name: str, fingerprint: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:

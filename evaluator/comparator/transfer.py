@@ -8,9 +8,10 @@ import numpy as np
 
 from evaluator.comparator.joint_model import JointComparator
 from evaluator.comparator.predict import Comparator
+from evaluator.comparator.untrained import cosines
 from evaluator.encoders.hidden_states import embeddings
 from evaluator.judges.texts import Text
-from evaluator.metaevaluation.card_figures import JudgedTexts, calibration, correlations, pairwise
+from evaluator.metaevaluation.card_figures import JudgedTexts, above_cosine, calibration, correlations, pairwise
 from evaluator.metaevaluation.pairs import as_arrays
 
 MOST_OUTPUTS = 300  # of another campaign: whole contexts drawn by the seed, so that many campaigns cost minutes
@@ -22,8 +23,8 @@ Watch = Callable[[float, str, dict[str, Any] | None], None]
 def transfer(
     comparator: Comparator | JointComparator, judged: JudgedTexts, seed: int, on_progress: Watch | None = None
 ) -> dict[str, Any]:
-    """{outputs, of_outputs, contexts, pairs, calibration, comparator, cosine, longer} on at most MOST_OUTPUTS outputs; each
-    judge has `pairwise` and `correlation`, None where people gave nothing to measure it by."""
+    """{above_cosine, outputs, of_outputs, contexts, pairs, calibration, comparator, cosine, longer} on at most MOST_OUTPUTS
+    outputs; each judge has `pairwise` and `correlation`, None where people gave nothing to measure it by."""
     sample = judged.sample(MOST_OUTPUTS, seed)
     a, b = [pair.a for pair in sample.pairs], [pair.b for pair in sample.pairs]
     u, p = judge(comparator, sample.texts, a, b, on_progress)  # (n,), (p, 3)
@@ -36,13 +37,15 @@ def transfer(
             "correlation": correlations(utilities, sample.scores, sample.contexts, seed, sample.ratings),
         }
 
+    own, both = comparator.expected(u[:, None])[:, 0], cosines(comparator.untrained, comparator.encoder, sample.texts)
     return {
+        "above_cosine": above_cosine(own, both, sample.scores, sample.contexts, seed),
         "outputs": len(sample.texts),
         "of_outputs": len(judged.texts),
         "contexts": len(np.unique(sample.contexts)),
         "pairs": len(sample.pairs),
         "calibration": stated(p, sample, seed),
-        "comparator": figures(comparator.expected(u[:, None])[:, 0]),
+        "comparator": figures(own),
         "cosine": figures(cosine),
         "longer": figures(words),
     }

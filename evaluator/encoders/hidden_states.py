@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,15 +22,26 @@ Tick = Callable[[float], None]  # is told the share that is done, 0..1, after ev
 
 def hidden_states(encoder: PreTrainedModel, batch: Batch) -> torch.Tensor:
     """The last layer's -> (b, t, h) in fp32"""
+    hidden: torch.Tensor = _read(encoder, batch).last_hidden_state.float()
+    return hidden
+
+
+def middle_states(encoder: PreTrainedModel, batch: Batch, share: float) -> torch.Tensor:
+    """Those of the layer at this share of all -> (b, t, h) in fp32"""
+    every = _read(encoder, batch, output_hidden_states=True).hidden_states  # the embeddings, and each layer's
+    hidden: torch.Tensor = every[round(share * (len(every) - 1))].float()
+    return hidden
+
+
+def _read(encoder: PreTrainedModel, batch: Batch, **wanted: bool) -> Any:
     config, kind = encoder.config, encoder.device.type
     if encoder._supports_sdpa and config._attn_implementation in ("sdpa", "eager"):
         plain = kind == "cpu" and torch.is_grad_enabled() and batch.ids.shape[1] <= EAGER_TOKENS
-        wanted = "eager" if plain else "sdpa"
-        if config._attn_implementation != wanted:
-            encoder.set_attn_implementation(wanted)
+        attention = "eager" if plain else "sdpa"
+        if config._attn_implementation != attention:
+            encoder.set_attn_implementation(attention)
     with torch.autocast(kind, torch.bfloat16) if use_bf16(batch.precision, encoder.device) else nullcontext():
-        hidden: torch.Tensor = encoder(**arguments_of(encoder, batch)).last_hidden_state.float()
-    return hidden
+        return encoder(**arguments_of(encoder, batch), **wanted)
 
 
 def arguments_of(model: PreTrainedModel, batch: Batch) -> dict[str, torch.Tensor]:

@@ -23,6 +23,7 @@ class Head:
     guard          the utility (in logits) of an output that is blank or copied as a whole
     slope, intercept  sigmoid(slope u + intercept) is the mean score to be expected, from 0 to 1
     references     >= 0, the logits that a unit of likeness to references is worth
+    whole          >= 0, the logits that an output loses for a unit of what it lacks of being whole
     """
 
     scale: float
@@ -32,10 +33,15 @@ class Head:
     slope: float = 1.0
     intercept: float = 0.0
     references: float = 0.0
+    whole: float = 0.0
 
-    def utilities(self, raw: np.ndarray, texts: Sequence[Text], likeness: np.ndarray) -> np.ndarray:
-        """Raw utilities (n,) of n texts and their likeness to references (n,) -> utilities (n,) in logits"""
-        return lowered(self.scale * raw + self.references * likeness, texts, self.guard)
+    def mixed(self, raw: np.ndarray, likeness: np.ndarray) -> np.ndarray:
+        """Raw utilities (n,) and the likeness to references (n,) of n texts -> (n,) in logits"""
+        return np.asarray(self.scale * raw + self.references * likeness)
+
+    def utilities(self, mixed: np.ndarray, texts: Sequence[Text], lack: np.ndarray) -> np.ndarray:
+        """mixed (n,) of n texts, and what they lack of being whole (n,) -> utilities (n,) in logits"""
+        return lowered(mixed - self.whole * lack, texts, self.guard)
 
     def probabilities(self, d: np.ndarray) -> np.ndarray:
         """P(A better), P(tie), P(B better) by Rao & Kupper (1967): differences of utilities (p,) in logits -> (p, 3)"""

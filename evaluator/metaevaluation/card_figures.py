@@ -16,13 +16,15 @@ from evaluator.metaevaluation.agreement import accuracy, calibration_error, conf
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson, spearman
 from evaluator.metaevaluation.crossed import correlation_of_means, crossed
 from evaluator.metaevaluation.pairs import JudgedPair, as_arrays
-from evaluator.metaevaluation.resampling import RESAMPLES, bootstrap, correlation_interval, drawn
+from evaluator.metaevaluation.resampling import RESAMPLES, bootstrap, correlation_interval, drawn, interval
 
 GOOD_SCORE = 0.75  # of a scale from 0 to 1: the upper quarter is called a good answer
+COSINES = ("the last turn", "the whole context")
 MOST_ANSWERS, MOST_PAIRS = 100, 200  # that are attacked, and shown with the sides swapped: seconds instead of minutes
 
 Ratings = Sequence[Sequence[tuple[str, float]]]  # of each text (n,), who scored it, and how
-Ahead = Callable[[Sequence[Text], Sequence[Text]], np.ndarray]  # two texts (n,) each -> (n,) above 0 where the first is better
+# Two texts (n,) each, and the attack that made the second from the first (n,) -> (n,) above 0 where the first is better
+Ahead = Callable[[Sequence[Text], Sequence[Text], Sequence[str]], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,24 @@ def correlations(
     return figures | {"population": population} | found
 
 
+def above_cosine(
+    u: np.ndarray, cosines: np.ndarray, scores: np.ndarray, contexts: np.ndarray, seed: int
+) -> dict[str, Any] | None:
+    """{cosine, pearson, above, low, high}: by how much the Pearson correlation of u (n,) with people's mean scores (n,) exceeds
+    that of the better of two untrained cosines (n, 2), with the last turn of the context and with the whole, and its interval
+    over contexts (n,), paired. None where a correlation does not exist."""
+    rows = np.flatnonzero(np.isfinite(u) & np.isfinite(scores))
+    u, cosines, scores, contexts = u[rows], cosines[rows], scores[rows], contexts[rows]
+    try:
+        known = [pearson(one, scores) for one in cosines.T]
+        better = int(np.argmax(known))
+        above = lambda drawn: pearson(u[drawn], scores[drawn]) - pearson(cosines[drawn, better], scores[drawn])
+        found, (low, high) = above(slice(None)), interval(above, contexts, seed)
+    except UndefinedCorrelation:
+        return None
+    return {"cosine": COSINES[better], "pearson": known[better], "above": found, "low": low, "high": high}
+
+
 def pairwise(u: np.ndarray, judged: JudgedTexts, seed: int) -> dict[str, Any] | None:
     """Share of people's clear preferences that u (n,) orders the same way. None where there is none."""
     clear = [pair for pair in judged.pairs if pair.choice != "tie"]
@@ -155,7 +175,8 @@ def attack_table(ahead: Ahead, good: Sequence[Text], seed: int) -> list[dict[str
     made = robustness.attacks([text.context for text in good], [text.output for text in good], seed)
     honest = [good[i] for attack in made for i in attack.answer]
     bad = [replace(good[i], output=output) for attack in made for i, output in zip(attack.answer, attack.bad, strict=True)]
-    parts = np.split(ahead(honest, bad), np.cumsum([len(attack.good) for attack in made])[:-1])
+    names = [attack.name for attack in made for _ in attack.answer]
+    parts = np.split(ahead(honest, bad, names), np.cumsum([len(attack.good) for attack in made])[:-1])
     table = []
     for attack, d in zip(made, parts, strict=True):
         said = np.flatnonzero(~np.isnan(d))

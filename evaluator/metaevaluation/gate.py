@@ -9,9 +9,9 @@ import numpy as np
 from annotation.quality.crossed import PEOPLE
 from evaluator.metaevaluation.agreement import Share, agreement, share
 from evaluator.metaevaluation.pairs import JudgedPair
+from evaluator.metaevaluation.robustness import SMALLEST_SHARE
 
 LARGEST_CALIBRATION_ERROR = 0.05
-SMALLEST_ATTACK_SHARE = 0.8
 # What the gate asks for, by the names of `robustness`; the card reports the other attacks as they are.
 ASKED_ATTACKS = {
     "empty": "blank",
@@ -19,6 +19,11 @@ ASKED_ATTACKS = {
     "repeated": "repeated",
     "off-topic": "off-topic",
     "other context": "other-context",
+    "keyword list": "keyword-list",
+    "gibberish": "gibberish",
+    "cut": "cut",
+    "shuffled": "shuffled",
+    "appended": "appended-to",
 }
 
 
@@ -79,18 +84,19 @@ def calibrated(measured: dict[str, float] | None) -> GateQuestion:
 
 
 def not_fooled(table: list[dict[str, Any]]) -> GateQuestion:
-    """table: `card_figures.attack_table`. Blank, copied, repeated, off-topic and other-context text has to lose to the honest
-    output; of the other attacks the worst is told, since a good answer may well be short, negated or generic."""
+    """table: `card_figures.attack_table`. Text that is blank, copied, repeated, off-topic, another context's or broken has to
+    lose to the honest output; of the other attacks the worst is told, since a good answer may well be short, negated or
+    generic, and what is one other word, name or number takes knowledge."""
     asked = [row for row in table if row["attack"] in ASKED_ATTACKS]
     if not asked:
         return GateQuestion("Hard to fool?", True, "No adversarial test was run.")
     worst = min(asked, key=lambda row: row["share"])
     answer = f"The most successful attack is {_attack(worst)}: the honest output wins in {worst['share']:.0%}"
-    answer += f" ({worst['low']:.0%} to {worst['high']:.0%}); at least {SMALLEST_ATTACK_SHARE:.0%} is required."
+    answer += f" ({worst['low']:.0%} to {worst['high']:.0%}); at least {SMALLEST_SHARE:.0%} is required."
     if others := [row for row in table if row not in asked]:
         least = min(others, key=lambda row: row["share"])
         answer += f" Reported, not required: {_attack(least)}, {least['share']:.0%}."
-    return GateQuestion("Hard to fool?", worst["share"] >= SMALLEST_ATTACK_SHARE, answer)
+    return GateQuestion("Hard to fool?", worst["share"] >= SMALLEST_SHARE, answer)
 
 
 def _attack(row: dict[str, Any]) -> str:

@@ -3,12 +3,18 @@
 Sai et al. 2019 ("Re-evaluating ADEM") found judges that prefer a generic or a broken reply to a good one. The suite was
 written down before any comparator was tuned, and nothing of it is used in training: `FAMILIAR` attacks are of kinds that
 training knows in other words, `HELD_OUT` attacks do the same harm in a way that no training example does.
+
+`BROKEN` attacks spoil a whole answer: its longer words alone, nonsense around them, half of it, one word of it changed, another
+text behind it, its names and numbers changed. A comparator learns to tell such texts (`comparator.supervision.broken`, by
+recipes of its own); what is told of a kind comes from one that did not learn that kind.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
+from evaluator.judges.degenerate_outputs import words_of
 
 GENERIC = ("i do n't know .", "ok .", "that 's nice .", "i see .", "thank you .")
 GENERIC_HELD_OUT = (
@@ -34,6 +40,10 @@ OFF_TOPIC_HELD_OUT = (
 )
 FILLER = "and so on and so forth , you name it , et cetera , and all of that kind of thing , and so on ."
 FILLER_HELD_OUT = "well , you know , i mean , like , basically , at the end of the day , as i was saying ,"
+NONSENSE = ("bla", "fro", "gli", "mur", "nok", "plo", "quee", "rix", "sna", "tro", "vash", "zib")
+NAMES = ("Robert", "Tuesday", "Norway", "Susan", "Chicago", "November")
+SMALLEST_SHARE = 0.8  # of cases in which the good answer is to win: below it a judge is fooled
+SHORTEST_CUT = 4  # words of an answer that is cut
 
 Attack = Callable[[Sequence[str], str, str, np.random.Generator], Sequence[str]]
 
@@ -86,6 +96,70 @@ HELD_OUT: dict[str, Attack] = {
     "padded": lambda context, answer, other, rng: [f"{FILLER_HELD_OUT} {answer} {FILLER_HELD_OUT}"],
     "parroted": lambda context, answer, other, rng: [f"you said : {context[-1]}"] if context else [],
 }
+
+
+def _keywords(text: str) -> list[str]:
+    """The longer half of its different words, the longest first."""
+    found = sorted(dict.fromkeys(words_of(text)), key=len, reverse=True)
+    return found[: -(-len(found) // 2)]
+
+
+def _keyword_list(context: Sequence[str], answer: str, other: str, rng: np.random.Generator) -> list[str]:
+    """Of the answer; of the answer and of what it answers."""
+    asked = _keywords(context[-1]) if context else []
+    return [", ".join(_keywords(answer)), " ".join(dict.fromkeys([*asked, *_keywords(answer)]))]
+
+
+def _gibberish(context: Sequence[str], answer: str, other: str, rng: np.random.Generator) -> list[str]:
+    """Every third word is a key word of the answer or of what it answers, the others are none."""
+    known = _keywords(answer) + (_keywords(context[-1]) if context else [])
+    if not known:
+        return []
+    syllables = [NONSENSE[i] for i in rng.integers(len(NONSENSE), size=(2 * len(known), 2)).flat]
+    made = ["".join(syllables[i : i + 2]) for i in range(0, len(syllables), 2)]
+    return [" ".join(word for i, key in enumerate(known) for word in (*made[2 * i : 2 * i + 2], key)) + " ."]
+
+
+def _cut(context: Sequence[str], answer: str, other: str, rng: np.random.Generator) -> list[str]:
+    words = answer.split()
+    return [" ".join(words[: len(words) // 2])] if len(words) >= SHORTEST_CUT else []
+
+
+def _one_word_changed(context: Sequence[str], answer: str, other: str, rng: np.random.Generator) -> list[str]:
+    """Into one of another answer."""
+    words, others = answer.split(), [word for word in other.split() if words_of(word)]
+    places = [i for i, word in enumerate(words) if words_of(word)]
+    if not places or not others:
+        return []
+    words[places[rng.integers(len(places))]] = others[rng.integers(len(others))]
+    return [" ".join(words)]
+
+
+def _appended(context: Sequence[str], answer: str, other: str, rng: np.random.Generator) -> list[str]:
+    tails = (*OFF_TOPIC, *OFF_TOPIC_HELD_OUT, *([other] if other else []))
+    return [f"{answer} {tails[rng.integers(len(tails))]}"]
+
+
+def _swapped(context: Sequence[str], answer: str, other: str, rng: np.random.Generator) -> list[str]:
+    """Each number is another one, and each name, a word with a capital that begins no sentence, is one of NAMES."""
+    words = answer.split()
+    for i, word in enumerate(words):
+        begins = i == 0 or words[i - 1][-1] in ".!?:"
+        if any(c.isdigit() for c in word):
+            words[i] = "".join(str((int(c) + int(rng.integers(1, 9))) % 10) if c in "0123456789" else c for c in word)
+        elif word[0].isupper() and len(word) > 1 and not begins:
+            words[i] = NAMES[rng.integers(len(NAMES))]
+    return [" ".join(words)]
+
+
+BROKEN: dict[str, Attack] = {
+    "keyword list": _keyword_list,
+    "gibberish": _gibberish,
+    "cut": _cut,
+    "one word changed": _one_word_changed,
+    "appended": _appended,
+    "swapped": _swapped,
+}
 DENIED = {"is": "is not", "are": "are not", "am": "am not", "was": "was not", "can": "can not", "will": "will not"}
 
 
@@ -105,7 +179,12 @@ def attacks(contexts: Sequence[Sequence[str]], answers: Sequence[str], seed: int
     rng = np.random.default_rng(seed)
     others = _answers_elsewhere(contexts, answers, rng)
     made = []
-    suites: list[tuple[dict[str, Attack], bool]] = [(FAMILIAR, False), (HELD_OUT, True), ({"negated": _negation}, False)]
+    suites: list[tuple[dict[str, Attack], bool]] = [
+        (FAMILIAR, False),
+        (HELD_OUT, True),
+        ({"negated": _negation}, False),
+        (BROKEN, False),
+    ]
     for suite, held_out in suites:
         for name, attack in suite.items():
             rows = [

@@ -23,7 +23,7 @@ LONGEST_NAME = 200  # of a file in it, which file systems can hold
 MOST_PACKED = 50  # times a file may grow: weights hardly pack at all, vocabularies five to ten times, zeros a thousand times
 MOST_LAYERS, LARGEST_SIZE = 1000, 10_000_000  # of an encoder; the largest vocabularies have some 300,000 entries
 ALLOWED = re.compile(
-    r"comparator\.json|card\.json|(matcher|references)\.safetensors|member-\d{1,3}\.json"
+    r"comparator\.json|card\.json|(matcher|references|wholeness)\.safetensors|member-\d{1,3}\.json"
     r"|member-\d{1,3}\.safetensors|encoder/[\w.-]+\.(json|jinja|txt|model|safetensors)"
 )
 TOLD = ("name", "criterion", "seed", "code", "snapshots", "settings", "metrics", "is_simulated", "warning")

@@ -13,6 +13,7 @@ CORRELATION = {
     "spearman": NUMBER,
     "spearman_interval": [NUMBER],
 } | OF_WHOM
+ABOVE_COSINE = {"cosine": TEXT, "pearson": NUMBER, "above": NUMBER, "low": NUMBER, "high": NUMBER}
 JUDGE = {"pairwise": PAIRWISE, "correlation": CORRELATION}
 CEILING = {
     "pairwise_accuracy": MAYBE,
@@ -43,7 +44,7 @@ SHAPE = {
     "calibration": CALIBRATION,
     "longer": PAIRWISE,
     "reliability": [{"said": NUMBER, "right": NUMBER, "n": NUMBER}],
-    "correlations": [{"campaign": TEXT} | CORRELATION],
+    "correlations": [{"campaign": TEXT, "above_cosine": ABOVE_COSINE} | CORRELATION],
     "criteria": [
         {"name": TEXT, "accuracy": MAYBE, "low": MAYBE, "high": MAYBE, "clear_pairs": NUMBER, "longer": MAYBE, "scale": NUMBER}
         | OF_WHOM
@@ -57,6 +58,7 @@ SHAPE = {
             "title": TEXT,
             "criterion": TEXT,
             "snapshot": TEXT,
+            "above_cosine": ABOVE_COSINE,
             "similarity": NUMBER,
             "simulated": FLAG,
             "outputs": NUMBER,

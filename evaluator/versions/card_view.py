@@ -9,6 +9,7 @@ from annotation.models import Campaign
 from evaluator.comparator.settings import options_of
 from evaluator.models import ComparatorVersion
 from evaluator.versions import registry, selectors
+from evaluator.versions.limits import limits
 
 HIDDEN = "a campaign that is not yours"
 UNKNOWN = "The calibration of its probabilities in this campaign is not known."
@@ -25,6 +26,7 @@ def card(version: ComparatorVersion, campaign: Campaign, user) -> dict:
         "uploaded": version.run_id is None,
         "simulated": version.is_simulated,
         "warning": version.warning,
+        "limits": limits(figures(version, user)),
         "criterion": version.criterion,
         "campaigns": _called(version, user),
         "snapshots": version.snapshots,

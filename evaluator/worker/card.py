@@ -13,6 +13,7 @@ import numpy as np
 from annotation.models import Campaign, Snapshot
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
+from evaluator.comparator import untrained
 from evaluator.comparator.joint_model import JointComparator
 from evaluator.comparator.predict import Comparator
 from evaluator.comparator.transfer import MOST_OUTPUTS, centre, transfer
@@ -82,7 +83,7 @@ def on_its_own(comparator: Comparator | JointComparator, shown, utilities: np.nd
         "calibration": calibration,
         "reliability": card_figures.reliability(p, targets, weights) if by_people else [],
         "correlations": [
-            {"campaign": slug} | found
+            {"campaign": slug, "above_cosine": _above_cosine(comparator, judged, expected, part, seed)} | found
             for slug, part in shown.parts.items()
             if (found := card_figures.correlations(*_of(judged, expected, part), seed, judged.ratings[part]))
         ],
@@ -95,12 +96,19 @@ def _of(judged: JudgedTexts, values: np.ndarray, part: slice) -> tuple[np.ndarra
     return values[part], judged.scores[part], judged.contexts[part]
 
 
+def _above_cosine(
+    comparator: Comparator | JointComparator, judged: JudgedTexts, expected: np.ndarray, part: slice, seed: int
+) -> dict | None:
+    cosines = untrained.cosines(comparator.untrained, comparator.encoder, judged.texts[part])
+    return card_figures.above_cosine(expected[part], cosines, judged.scores[part], judged.contexts[part], seed)
+
+
 def attacks(
     comparator: Comparator | JointComparator, judged: JudgedTexts, seed: int, tick: Callable[[float], None]
 ) -> list[dict]:
     good = card_figures.good_answers(judged, seed)
     watch = lambda done, message, point: tick(done)
-    ahead = lambda honest, bad: comparator.differences(honest, bad, on_progress=watch)
+    ahead = lambda honest, bad, attacks: comparator.differences(honest, bad, on_progress=watch, unlearnt=attacks)
     return card_figures.attack_table(ahead, good, seed) if good else []
 
 

@@ -70,7 +70,11 @@ def judge(model: JointModel, run: Run, fold: int, tick: Tick) -> dict[str, Any]:
     return {"orders": orders, **_round_robin(p.mean(0), rows, a, b, data, run.settings.guards)}
 
 
-def out_of_fold(records: list[dict[str, Any]], run: Run) -> list[OutOfFold]:
+def wholeness(run: Run, tick: Tick) -> None:
+    """Nothing stands beside the pair."""
+
+
+def out_of_fold(records: list[dict[str, Any]], run: Run, whole: None = None, tick: Tick | None = None) -> list[OutOfFold]:
     """Of the one criterion: a head that leaves the answers as they are, the scores (n,), and what the answers on people's
     pairs are worth."""
     data = run.data

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from evaluator.comparator.new_contexts import Elsewhere, beside_cosines
 from evaluator.comparator.settings import Settings
 from evaluator.judges.calibration import NO_GUARD, Head, fit_head, fit_level, worth_beside
 from evaluator.judges.degenerate_outputs import LOWEST, lowered
@@ -13,6 +14,7 @@ from evaluator.judges.texts import Text
 from evaluator.metaevaluation.held_out import HeldOutAgreement, evaluate
 from evaluator.metaevaluation.pairs import JudgedPair, as_arrays
 
+WHOLE = 0.15  # of the spread of utilities, for a unit of what an output lacks of being whole. Our choice, on dailydialog_zhao.
 MOST_WORTH = 100.0  # logits for each unit of likeness, which varies by some hundredths
 
 
@@ -27,6 +29,8 @@ class HeldOut:
     contexts: np.ndarray  # (n,) context number
     folds: np.ndarray  # (n,)
     pairs: Sequence[JudgedPair]  # by people
+    lack: np.ndarray | None = None  # (n,) of being whole, by directions that did not see the context; None: not known
+    cosines: np.ndarray | None = None  # (n, 2) of the untrained encoder
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,7 @@ class OutOfFold:
     head: Head
     utilities: np.ndarray  # (n,) in the head's logits, NaN where nobody judged the context
     agreement: HeldOutAgreement
+    elsewhere: Elsewhere = Elsewhere()  # in the head's logits
 
     def row(self, name: str) -> dict[str, Any]:
         """What a card says of the criterion of this name."""
@@ -74,14 +79,18 @@ def judge(held: HeldOut, settings: Settings, seed: int) -> OutOfFold:
     """The head that is likeliest on what is held out, and what the utilities that it gives are worth."""
     a, b, targets, weights = as_arrays(held.pairs)
     scale, references, u = mix_references(held) if settings.references else (1.0, 0.0, held.raw)
+    elsewhere = Elsewhere() if held.cosines is None else beside_cosines(u, held.cosines, held.scores, (a, b, targets, weights))
+    whole = 0.0 if held.lack is None else WHOLE * float(np.nanstd(u))
+    u = u if held.lack is None else u - whole * held.lack
     guard = float(np.nanquantile(u, LOWEST)) if settings.guards else NO_GUARD
     u = lowered(u, held.texts, guard)  # (n,)
     head = fit_head(u[a] - u[b], targets, weights, settings.ties)
     u, logits = head.scale * u, head.scale
     slope, intercept = fit_level(u, held.scores)
-    head = replace(head, scale=logits * scale, references=logits * references, guard=logits * guard)
+    head = replace(head, scale=logits * scale, references=logits * references, guard=logits * guard, whole=logits * whole)
     head = replace(head, slope=slope, intercept=intercept)
-    return OutOfFold(head, u, evaluate(u, held.texts, held.pairs, held.contexts[a], held.folds[a], seed, settings.ties))
+    found = evaluate(u, held.texts, held.pairs, held.contexts[a], held.folds[a], seed, settings.ties)
+    return OutOfFold(head, u, found, elsewhere.scaled(logits))
 
 
 def mix_references(held: HeldOut) -> tuple[float, float, np.ndarray]:

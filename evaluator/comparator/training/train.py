@@ -33,6 +33,7 @@ from evaluator.comparator.training.dataset import (
 from evaluator.comparator.training.out_of_fold import OutOfFold, apart_from_people
 from evaluator.comparator.training.progress import OnProgress, Report, TrainingProgress
 from evaluator.comparator.training.side_by_side import train_members
+from evaluator.comparator.untrained import Wholeness
 from evaluator.encoders import devices, loop, pretrained
 from evaluator.encoders.pretrained import default_encoder
 from evaluator.metaevaluation.held_out import HeldOutAgreement
@@ -95,9 +96,11 @@ def fit(
     each = (1 - begin - COSINE_SHARE) / settings.folds
     starts = [begin + COSINE_SHARE + fold * each for fold in range(settings.folds)]
     records = [_member(run, fold, progress.part(start, start + each)) for fold, start in enumerate(starts)]
-    judged = TRAINING[settings.architecture].out_of_fold(records, run)
+    tick = lambda _: progress(1.0, "Learning to tell whole outputs from broken ones")
+    whole = TRAINING[settings.architecture].wholeness(run, tick)
+    judged = TRAINING[settings.architecture].out_of_fold(records, run, whole, tick)
     result = _result(judged, examples, run, records, start)
-    _save_manifest(run, folds, judged, [record["sha256"] for record in records], examples, result)
+    _save_manifest(run, folds, judged, [record["sha256"] for record in records], examples, result, whole)
     progress(1.0, "Trained")
     return result
 
@@ -224,7 +227,13 @@ def _of_base(run: Run, start: Start) -> dict[str, Any]:
 
 
 def _save_manifest(
-    run: Run, folds: dict[str, int], judged: list[OutOfFold], members: list[str], examples: Examples, result: TrainingResult
+    run: Run,
+    folds: dict[str, int],
+    judged: list[OutOfFold],
+    members: list[str],
+    examples: Examples,
+    result: TrainingResult,
+    whole: Wholeness | None,
 ) -> None:
     measured_in = {key: fold for key, fold in folds.items() if fold != BESIDE}
     manifest = storage.Manifest(
@@ -241,5 +250,8 @@ def _save_manifest(
         criteria=list(examples.criteria),
         other_heads=[one.head for one in judged[1:]],
         beside=sorted(folds.keys() - measured_in.keys()),
+        wholeness=storage.save_wholeness(whole, run.directory) if whole else None,
+        broken=list(whole.kinds[1:]) if whole else [],
+        elsewhere=[one.elsewhere for one in judged] if run.settings.architecture == "utility" else [],
     )
     storage.save_manifest(manifest, run.directory)

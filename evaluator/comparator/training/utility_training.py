@@ -9,7 +9,9 @@ import torch
 from evaluator.comparator.settings import Settings
 from evaluator.comparator.training import out_of_fold as held_out
 from evaluator.comparator.training.dataset import UNJUDGED, Data, Run, Step, measured, of_stage, shown_by
+from evaluator.comparator.untrained import Wholeness, cosines, forms, learn
 from evaluator.comparator.utility_model import UtilityModel, utilities
+from evaluator.encoders import pretrained
 from evaluator.encoders.hidden_states import Tick
 
 ORDER, DROPOUT = (), (2,)  # in the seeds of the batches' order and of dropout
@@ -102,16 +104,39 @@ def judge(model: UtilityModel, run: Run, fold: int, tick: Tick) -> dict[str, Any
     return {"utilities": u.tolist()}
 
 
-def out_of_fold(records: list[dict[str, Any]], run: Run) -> list[held_out.OutOfFold]:
+def wholeness(run: Run, tick: Tick) -> Wholeness | None:
+    """What tells whole outputs from broken ones, for each member without its fold."""
+    data, settings = run.data, run.settings
+    rows = np.flatnonzero(data.folds >= 0)
+    texts = [data.texts[i] for i in rows]
+    return learn(pretrained.load_encoder(run.directory), data.encoder, texts, data.folds[rows], settings.folds, run.seed, tick)
+
+
+def out_of_fold(
+    records: list[dict[str, Any]], run: Run, whole: Wholeness | None = None, tick: Tick | None = None
+) -> list[held_out.OutOfFold]:
     """By each criterion, what the members say of the contexts that they did not see, and what that is worth."""
-    data = run.data
+    data, untrained = run.data, pretrained.load_encoder(run.directory)
+    which = np.where(data.folds < run.settings.folds, data.folds, -1)  # (n,) a member, or all of them
+    lack = whole and whole.lack(forms(untrained, data.encoder, data.texts, tick), which)[:, 0]  # (n,)
+    beside = cosines(untrained, data.encoder, data.texts, tick)  # (n, 2)
     raw = np.full(data.scores.shape, np.nan)  # (n, c)
     for fold, record in enumerate(records):
         raw[data.folds == fold] = record["utilities"]
     judged = []
     for c in range(data.criteria):
         pairs = [data.pairs[i] for i in measured(data, c)]
-        held = held_out.HeldOut(raw[:, c], data.likeness, data.scores[:, c], data.texts, data.contexts, data.folds, pairs)
+        held = held_out.HeldOut(
+            raw=raw[:, c],
+            likeness=data.likeness,
+            scores=data.scores[:, c],
+            texts=data.texts,
+            contexts=data.contexts,
+            folds=data.folds,
+            pairs=pairs,
+            lack=lack,
+            cosines=beside,
+        )
         judged.append(held_out.judge(held, run.settings, run.seed))
     return judged
 

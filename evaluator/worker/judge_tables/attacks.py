@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import Refused
+from evaluator.comparator.predict import Comparator
 from evaluator.judges.protocol import Judge, Numbers
 from evaluator.judges.texts import Referenced, Text, as_referenced, place_of
 from evaluator.metaevaluation.card_figures import Ahead, JudgedTexts, attack_table, good_answers
@@ -41,11 +42,13 @@ def _ahead(known: Material, judge: Judge) -> Ahead:
     def with_references(texts: Sequence[Text]) -> list[Referenced]:
         return [replace(as_referenced(text), references=references.get(place_of(text), ())) for text in texts]
 
-    def ahead(first: Sequence[Text], second: Sequence[Text]) -> Numbers:
+    def ahead(first: Sequence[Text], second: Sequence[Text], attacks: Sequence[str]) -> Numbers:
         if judge.kind == "pairwise":
             p = judge.compare(with_references(first), with_references(second)).probabilities
             difference: Numbers = p[:, 0] - p[:, 2]  # NaN where the judge says nothing
             return difference
+        if isinstance(judge, Comparator):
+            return judge.differences(first, second, unlearnt=attacks)
         u = judge.utilities(with_references([*first, *second]))
         return u[: len(first)] - u[len(first) :]
 

@@ -88,7 +88,7 @@ class TestTraining:
         assert [head.scale for head in heads] == [row["scale"] for row in result.criteria]
         record = json.loads((folder / "comparator.json").read_text())
         texts, before = twice_judged[0], load(folder).by_criterion(twice_judged[0])
-        record["other_heads"][0] |= {"scale": 2 * heads[1].scale, "guard": 1e9}
+        record["other_heads"][0] |= {"scale": 2 * heads[1].scale, "whole": 2 * heads[1].whole, "guard": 1e9}
         (folder / "comparator.json").write_text(json.dumps(record))
         try:
             after = load(folder).by_criterion(texts)

@@ -59,7 +59,7 @@ class TestReferences:
     def test_they_count_where_people_like_what_is_like_them(self, likeness):
         found, raw, texts = self.judged(likeness)
         assert found.head.references > 0 and found.agreement.heldout_pairwise_accuracy > 0.9
-        u = found.head.utilities(raw, texts, likeness)
+        u = found.head.utilities(found.head.mixed(raw, likeness), texts, np.zeros(36))
         assert (np.diff(u.reshape(12, 3)) > 0).mean() > 0.9
 
     def test_they_count_before_it_is_sure(self, likeness):

@@ -99,13 +99,14 @@ class TestAttacks:
 
     def test_a_judge_of_length_is_fooled_by_padding_and_not_by_nothing(self):
         words = lambda texts: np.array([len(text.output.split()) for text in texts])
-        longer = lambda honest, bad: words(honest) - words(bad)
+        longer = lambda honest, bad, attacks: words(honest) - words(bad)
         good = [Text(("where is it ?",), "it is over there ."), Text(("bye",), "see you very soon .")]
         table = {(row["attack"], row["other_words"]): row for row in card_figures.attack_table(longer, good, seed=0)}
         assert table["padded", False] | {"n": 2, "share": 0.0, "low": 0.0, "high": 0.0} == table["padded", False]
         assert (table["empty", False]["share"], table["empty", False]["answers"]) == (1.0, 2)
         assert table["shuffled", True]["share"] == 0.5  # as long as the answer: equal utilities count half
         assert table["generic", False]["n"] == 10
+        assert table["cut", False]["share"] == 1.0 and table["appended", False]["share"] == 0.0
         assert table["negated", False]["n"] == 1  # nothing to deny in the other
 
 

@@ -14,6 +14,7 @@ from evaluator.models import ComparatorVersion
 from evaluator.signals import promoted
 from evaluator.trainings.services import start_training
 from evaluator.versions import registry
+from evaluator.versions.limits import limits
 from tests.evaluator.world import World, recipe
 
 
@@ -168,3 +169,24 @@ class TestGate:
         assert gate.not_fooled([row]).answer == "No adversarial test was run."
         asked = gate.not_fooled([row | {"attack": "empty", "share": 0.8}, row, row | {"attack": "padded", "share": 0.3}])
         assert asked.passed and asked.answer.endswith("Reported, not required: negated text, 10%.")
+
+
+class TestLimits:
+    def test_the_first_line_names_what_fools_it_and_what_it_is_not_above(self):
+        row = {"attack": "cut", "other_words": False, "share": 0.79}
+        beside = {"cosine": "the last turn", "pearson": 0.4, "above": -0.1, "low": -0.2, "high": -0.01}
+        said = limits(
+            {
+                "attacks": [row, row | {"attack": "empty", "share": 0.8}, row | {"attack": "negated", "share": 0.6}],
+                "correlations": [{"campaign": "talk", "above_cosine": beside}],
+                "transfer": [{"campaign": "chat", "above_cosine": beside | {"low": 0.01, "high": 0.2}}],
+                "heldout_pairwise_interval": [0.6, 0.7],
+                "longer_is_better_accuracy": 0.6,
+            }
+        )
+        assert said == (
+            "It does not tell a good output from these in 80% of cases: negated (60%), cut (79%)."
+            " On talk, it is below the untrained cosine with the last turn."
+            " It is not known to be better than “longer is better”."
+        )
+        assert limits({}) == "" == limits({"attacks": [row | {"share": 0.9}], "heldout_pairwise_interval": [None, None]})

@@ -1,0 +1,27 @@
+"""The first line of a card: what its own figures say that the comparator does not know."""
+
+from typing import Any
+
+from evaluator.metaevaluation.robustness import SMALLEST_SHARE
+
+
+def limits(metrics: dict[str, Any]) -> str:
+    """In sentences, of a version's metrics; "" where they say of nothing that it is not known."""
+    attacks, said = metrics.get("attacks") or [], []
+    worst: dict[str, float] = {}
+    for row in attacks:
+        worst[row["attack"]] = min(row["share"], worst.get(row["attack"], 1.0))
+    if fooled := sorted((share, name) for name, share in worst.items() if share < SMALLEST_SHARE):
+        told = ", ".join(f"{name} ({share:.0%})" for share, name in fooled)
+        said.append(f"It does not tell a good output from these in {SMALLEST_SHARE:.0%} of cases: {told}.")
+    for row in [*(metrics.get("correlations") or []), *(metrics.get("transfer") or [])]:
+        beside = row.get("above_cosine")
+        if beside and beside["low"] <= 0:
+            word = "below" if beside["high"] < 0 else "not known to be above"
+            where = row.get("campaign") or row.get("title") or "another campaign"
+            said.append(f"On {where}, it is {word} the untrained cosine with {beside['cosine']}.")
+    low = (metrics.get("heldout_pairwise_interval") or [None])[0]
+    longer = metrics.get("longer_is_better_accuracy")
+    if low is not None and longer is not None and low <= longer:
+        said.append("It is not known to be better than “longer is better”.")
+    return " ".join(said)
