@@ -35,7 +35,7 @@ from evaluator.metaevaluation.correlation_levels import Figure, levels
 from evaluator.metaevaluation.judges_table import LONGER, JudgeAnswers, PeopleScores
 from evaluator.metrics.inputs import MissingInput, turns_of
 from evaluator.metrics.language_models import LanguageModel
-from evaluator.metrics.registry import METRICS, build
+from evaluator.metrics.registry import METRICS, TUNED, build
 
 HEADER = ("judge", "outputs", "Pearson", "Spearman", "Kendall", "within contexts", "systems", "pairs", "CPU s")
 WITHOUT_HUMAN = "Pearson without what people wrote"
@@ -47,7 +47,7 @@ def answers(
 ) -> tuple[list[JudgeAnswers], dict[str, str]]:
     """What each metric says of the outputs, and why the others say nothing; kept in `out`."""
     found, without = [], {}
-    for position, name in enumerate(METRICS):
+    for position, name in enumerate(name for name in METRICS if name not in TUNED):
         kept = out / f"{known.name}-{known.digest}-{seed}-{name}.json"
         if name in left_out and not kept.exists():
             without[name] = "It was left out for what it costs."

@@ -95,6 +95,7 @@ def run(
     after: Callable[[int, float, list[Any]], None],
     save_end: bool = False,
     parts: Sequence[int] = (),
+    rate: Callable[[int], float] | None = None,
 ) -> list[Any]:
     """Train for `steps` steps and return the notes.
 
@@ -103,6 +104,7 @@ def run(
     after         is told the step just done (from 1), its loss and the notes, to which it may add; may raise
     save_end      whether the state after the last step is saved, whatever the time
     parts         numbers of steps that each have a learning rate of their own, which climbs and falls; default: all in one
+    rate(step)    the share of the learning rate that a step has, instead
     """
     optimizer = adamw(model, settings, learning_rate)
     rates = [group["lr"] for group in optimizer.param_groups]
@@ -112,8 +114,8 @@ def run(
     with repeatable(trained[0].device):
         for step in range(first, steps):
             _seed(int(np.random.SeedSequence([*seed, step]).generate_state(1)[0]), trained[0].device)  # dropout
-            for group, rate in zip(optimizer.param_groups, rates, strict=True):
-                group["lr"] = rate * shares[step]
+            for group, first_rate in zip(optimizer.param_groups, rates, strict=True):
+                group["lr"] = first_rate * (shares[step] if rate is None else rate(step))
             model.train()
             total = 0.0
             for part in losses(step):

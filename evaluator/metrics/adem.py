@@ -21,7 +21,26 @@ PENALTIES = tuple(10.0**power for power in range(-4, 4))  # of the mean of the k
 INNER_FOLDS = 5
 
 
+PARTS = ("adem-referenced", "adem-unreferenced")
+
+
 def adem(features: Features) -> Fit:
+    return _fit(features, (True, True))
+
+
+def referenced_part(features: Features) -> Fit:
+    """Equation 1, r^T N o, of the model that learnt both: as Zhao et al. (2020, section 5.1) take it apart."""
+    return _fit(features, (False, True))
+
+
+def unreferenced_part(features: Features) -> Fit:
+    """Equation 2, c^T M o, of the same model."""
+    return _fit(features, (True, False))
+
+
+def _fit(features: Features, parts: tuple[bool, bool]) -> Fit:
+    """parts: whether c^T M o and r^T N o count in what it says."""
+
     def fit(texts: Sequence[Referenced], scores: Numbers, seed: int) -> Judged:
         texts, scores = scored(texts, scores, with_references=True)
         read = [features.contexts(texts), _references(features, texts), features.outputs(texts)]  # 3 x (n, h)
@@ -32,7 +51,8 @@ def adem(features: Features) -> Fit:
 
         def judged(others: Sequence[Referenced]) -> Numbers:
             theirs = (features.contexts(others), _references(features, others), features.outputs(others))
-            return bilinear_kernel(tuple(reduced(vectors) for vectors in theirs), (c, r, o)) @ weights + b
+            said = [reduced(vectors) * counts for vectors, counts in zip(theirs, (*parts, True), strict=True)]
+            return bilinear_kernel(said, (c, r, o)) @ weights + b
 
         return judged
 

@@ -20,6 +20,7 @@ from evaluator.metrics.networks import on_features, tensor
 from evaluator.metrics.out_of_fold import Features, Fit, Judged
 
 GOOD = 0.8  # of the scale from the lowest to the highest score: 5 on their scale from 1 to 6 (section 4.1)
+ROUNDING = 1e-9
 HIDDEN = 64
 
 
@@ -46,20 +47,20 @@ def balanced_loss(logits: torch.Tensor, good: torch.Tensor, beta: torch.Tensor) 
 def heads(features: Features) -> Fit:
     def fit(texts: Sequence[Referenced], scores: Numbers, seed: int) -> Judged:
         rows = [i for i, text in enumerate(texts) if text.references and np.isfinite(scores[i]).any()]
-        good = tensor(_good(scores[rows]))  # (n, c)
+        good = tensor(good_of(scores[rows]))  # (n, c)
         beta = 1 - good.nanmean(0)  # (c,) the share that is not good, after Zhou et al. 2017
         if not rows or not 0 < beta[0] < 1:
             raise MissingInput(
                 "The texts with references in the other folds are all good or all not, so nothing can be learnt."
             )
-        read, owner = _beside_references([texts[i] for i in rows])  # (m,), (m,)
+        read, owner = beside_references([texts[i] for i in rows])  # (m,), (m,)
         network = lambda width: Heads(width, len(beta))
         loss = lambda logits, good: balanced_loss(logits, good, beta)
         contexts = [texts[rows[i]].context for i in owner]
         asked = on_features(network, features.pairs, read, good[owner], loss, seed, contexts)
 
         def judged(others: Sequence[Referenced]) -> Numbers:
-            read, owner = _beside_references(others)
+            read, owner = beside_references(others)
             first = asked(read)[:, 0]  # (m,)
             return np.asarray(np.bincount(owner, first) / np.bincount(owner))
 
@@ -68,14 +69,12 @@ def heads(features: Features) -> Fit:
     return fit
 
 
-def _good(scores: Numbers) -> Numbers:
-    """(n, c) scores -> 1 where good, 0 where not, NaN where unknown"""
-    low, high = np.nanmin(scores, 0, initial=np.inf), np.nanmax(scores, 0, initial=-np.inf)
-    with np.errstate(invalid="ignore"):  # a criterion by which nobody scored has no scale
-        return np.where(np.isnan(scores), np.nan, scores >= low + GOOD * (high - low))
+def good_of(scores: Numbers) -> Numbers:
+    """(n, c) scores, from 0 to 1 on their criterion's scale -> 1 where good, 0 where not, NaN where unknown"""
+    return np.where(np.isnan(scores), np.nan, scores >= GOOD - ROUNDING)
 
 
-def _beside_references(texts: Sequence[Referenced]) -> tuple[list[Text], Numbers]:
+def beside_references(texts: Sequence[Referenced]) -> tuple[list[Text], Numbers]:
     """Each output beside each of its references (m,), and whose it is (m,)"""
     owner = np.repeat(np.arange(len(texts)), [len(text.references) for text in texts])
     return [Text((text.output,), reference) for text in texts for reference in text.references], owner

@@ -77,6 +77,8 @@ class Training:
     # People's mean scores, on any scale, NaN where unknown: (n,), or (n, c) by several criteria. Most metrics learn the first.
     scores: Sequence[float] | Sequence[Sequence[float]] | NDArray[np.float64] | None = None
     seed: int = 0
+    scales: Sequence[tuple[float, float]] | None = None  # (c,) lowest and highest score of each criterion; default: as seen
+    medians: Sequence[float] | Sequence[Sequence[float]] | NDArray[np.float64] | None = None  # of people's, as scores are
 
     def __post_init__(self) -> None:
         if len(self.folds) != len(self.texts) or self.scores is not None and len(self.scores) != len(self.texts):
@@ -85,6 +87,19 @@ class Training:
             raise ValueError("Learning out of fold needs at least two folds.")
         if len(self.by_context) < len({(context_key(t.context), f) for t, f in zip(self.texts, self.folds)}):
             raise ValueError("A context lies in two folds, so a model would judge what it has seen.")
+
+    def on_scale(self, medians: bool = False) -> NDArray[np.float64]:
+        """(n, c) from 0, the lowest score of a criterion's scale, to 1. medians: where they are known, instead of means."""
+        given = self.medians if medians and self.medians is not None else self.scores
+        if given is None:
+            return np.full((len(self.texts), 1), np.nan)
+        values = np.asarray(given, dtype=float).reshape(len(self.texts), -1)
+        if self.scales is not None:
+            low, high = np.array(self.scales, dtype=float).T
+        else:
+            low, high = np.nanmin(values, 0, initial=np.inf), np.nanmax(values, 0, initial=-np.inf)
+        with np.errstate(invalid="ignore"):  # a criterion by which nobody scored has no scale
+            return np.asarray((values - low) / np.where(high > low, high - low, 1.0))
 
     @property
     def by_context(self) -> dict[str, int]:

@@ -18,6 +18,8 @@ from evaluator.metrics.reference_free import reference_free
 
 FITS = {
     "adem": adem.adem,
+    "adem-referenced": adem.referenced_part,
+    "adem-unreferenced": adem.unreferenced_part,
     "ruber-unreferenced": ruber.unreferenced,
     "ruber": ruber.unreferenced,
     "reference-free": reference_free,
@@ -36,8 +38,9 @@ def make(name: str, inputs: Inputs) -> tuple[Measure, dict[str, Any]]:
     """By its name in the registry."""
     encoder, training = inputs.encoder, inputs.training
     assert encoder is not None and training is not None  # `build` has seen to it
-    measure = out_of_fold(FITS[name](Features(encoder)), training)
-    constants = CONSTANTS.get("ruber-unreferenced" if name == "ruber" else name, LEARNING)
+    scores = training.on_scale(medians=True) if name == "aspects" else None
+    measure = out_of_fold(FITS[name](Features(encoder)), training, scores)
+    constants = CONSTANTS.get("ruber-unreferenced" if name == "ruber" else "adem" if name in adem.PARTS else name, LEARNING)
     learnt_from = {"folds": len(set(training.folds)), "texts": len(training.texts), "seed": training.seed}
     if name == "ruber":
         measure = _full(by_tokens(encoder.tokens, referenced), measure)

@@ -46,11 +46,12 @@ class Features:
         return self.sentences([text.output for text in texts])
 
 
-def out_of_fold(fit: Fit, training: Training) -> Measure:
-    """A measure that learnt from the training."""
+def out_of_fold(fit: Fit, training: Training, scores: Numbers | None = None) -> Measure:
+    """A measure that learnt from the training; scores (n, c): from these instead of its own."""
     texts, folds = [as_referenced(text) for text in training.texts], np.asarray(training.folds)
-    given = np.full(len(texts), np.nan) if training.scores is None else np.asarray(training.scores, dtype=float)
-    scores = given.reshape(len(texts), -1)  # (n, c)
+    if scores is None:
+        given = np.full(len(texts), np.nan) if training.scores is None else np.asarray(training.scores, dtype=float)
+        scores = given.reshape(len(texts), -1)  # (n, c)
     members = {}
     for fold in sorted(set(training.folds)):
         others = np.flatnonzero(folds != fold)

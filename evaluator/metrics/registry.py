@@ -81,10 +81,23 @@ _BY_MODULE = {  # (module, needs): name, source, one sentence
     ("learned", "references encoder replies"): [("ruber", _RUBER, "The mean of RUBER's other two, from 1 to 5.")],
     ("learned", "references encoder scores"): [
         ("adem", "Lowe et al. 2017", "People's score, foreseen from context, reference and output."),
+        ("adem-referenced", "Zhao et al. 2020, equation 1", "ADEM's part of reference and output."),
+        ("adem-unreferenced", "Zhao et al. 2020, equation 2", "ADEM's part of context and output."),
         ("aspects", "three-head BERT evaluator", "Whether people find the output good by an aspect, beside its reference."),
     ],
     ("learned", "encoder scores"): [
         ("reference-free", "Zhao et al. 2020", "People's score, foreseen from context and output.")
+    ],
+    ("tuned", "encoder replies"): [
+        ("discriminator-tuned", "Zhou & Xu 2020, 4.1", "`discriminator`, with an encoder that learns along.")
+    ],
+    ("tuned", "encoder scores"): [
+        ("reference-free-tuned", "Zhao et al. 2020", "`reference-free`, with an encoder that learns the next utterance first."),
+        ("ruber-semi-supervised", "Zhao et al. 2020, 5.2", "RUBER's unreferenced metric, which then learns people's scores."),
+    ],
+    ("tuned", "references encoder scores"): [
+        ("aspects-tuned", "three-head BERT evaluator", "`aspects`, with one encoder that learns along."),
+        ("aspects-tuned-apart", "three-head BERT evaluator, 4.2", "The same, with an encoder for each aspect."),
     ],
 }
 METRICS: dict[str, Metric] = {
@@ -92,6 +105,7 @@ METRICS: dict[str, Metric] = {
     for (module, needs), rows in _BY_MODULE.items()
     for name, source, describe in rows
 }
+TUNED = frozenset(name for name, metric in METRICS.items() if metric.module == "tuned")  # dear: asked where they are named
 
 
 def build(
@@ -153,4 +167,8 @@ def _maker(module: str) -> Maker:
             from evaluator.metrics import learned
 
             return learned.make
+        case "tuned":
+            from evaluator.metrics import tuned
+
+            return tuned.make
     raise ValueError(f"No module of metrics is called {module!r}.")

@@ -33,6 +33,7 @@ class Source:
     ratings: list[list[tuple[str, float]]]  # (n,) by the first criterion, who scored the text and how; the scores are means
     counts: dict[str, int]
     ceiling: dict  # metaevaluation.ceiling.Ceiling as a dict, by "scores" and "judgments" where there are any
+    scale: tuple[float, float] | None = None  # lowest and highest score of the first criterion
 
 
 def unjudged() -> Source:
@@ -78,6 +79,7 @@ def read(snapshot: Snapshot, criterion: str, with_judgments: bool, others: Seque
         pairs=from_scores + from_judgments,
         scores=np.array([mean_scores(rows, len(texts), scales[i]) for i, rows in enumerate(scored)]).T,
         ratings=[list(given.items()) for given in ratings],
+        scale=scales[0],
         counts={
             "scores": sum(len(rows) for rows in scored),
             "judgments": len(judgment_rows),

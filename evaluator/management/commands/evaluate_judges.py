@@ -82,7 +82,9 @@ class Command(ServiceCommand):
                 self.progress(f"{name}: {forecast}")
                 if options["forecast"]:
                     return {"judge": name, "calls": forecast.calls, "cost": forecast.cost, "forecast": str(forecast)}
-        found = candidates.candidates(known, others, options["pairs"], seed, WAYS if ways else (), models=models)
+        found = candidates.candidates(
+            known, others, options["pairs"], seed, WAYS if ways else (), models=models, named=judge or ()
+        )
         if judge:
             missing = [name for name in judge if not any(_is_named(one, [name]) for one in found)]
             if missing:

@@ -6,7 +6,7 @@ from evaluator.judge_tables import tables, transfer_exports
 from evaluator.management import judge_options
 from evaluator.management.device import add_device, use_device
 from evaluator.management.table_files import write_tables
-from evaluator.metrics.registry import METRICS
+from evaluator.metrics.registry import METRICS, TUNED
 
 
 class Command(ServiceCommand):
@@ -33,7 +33,7 @@ class Command(ServiceCommand):
 
         use_device(device)
         models = judge_options.models_of(options)
-        names = judge or list(METRICS)
+        names = judge or [name for name in METRICS if name not in TUNED]
         if unknown := [name for name in names if name not in METRICS]:
             raise Refused(f"There is no metric {unknown[0]!r}; there are: {', '.join(METRICS)}.")
         campaigns = [material(campaign_named(one)) for one in dict.fromkeys(slug)]

@@ -1,7 +1,7 @@
 """Every judge whose inputs a campaign has, and how each answers."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
@@ -15,7 +15,7 @@ from evaluator.judges.texts import Text, context_key
 from evaluator.metaevaluation.comparison_scores import Contestants, scored
 from evaluator.metaevaluation.judges_table import JudgeAnswers
 from evaluator.metrics.inputs import ModelSource
-from evaluator.metrics.registry import METRICS
+from evaluator.metrics.registry import METRICS, TUNED
 from evaluator.versions.registry import comparator_in_use
 from evaluator.worker.comparators import load
 from evaluator.worker.judge_tables.material import INSTALLED, Material, metric_of, model_needed, pairs_to_read
@@ -41,15 +41,18 @@ def candidates(
     ways: Sequence[str] = (),
     watch: OnProgress | None = None,
     models: Mapping[str, Sequence[ModelSource]] = MappingProxyType({}),
+    named: Collection[str] = (),
 ) -> list[Candidate]:
     """All judges there are for the campaign: the one place that lists them. others: further ones, by name; of those that read
     pairs each reads at most most_pairs, drawn by the seed. ways: of `comparison_scores.WAYS`, in which the comparator's
     comparisons are made scores too, each a judge of its own. watch: follows the further judges. models: by what needs
-    them; a metric that needs one stands there with each of them."""
+    them; a metric that needs one stands there with each of them. named: metrics whose encoder learns stand there only where
+    they are named, for they take minutes."""
+    metrics = [name for name in METRICS if name not in TUNED or name in named]
     found = [
         _comparator(known),
         *(_by_way(known, way, seed) for way in ways),
-        *(_metric_with(known, name, model) for name in METRICS for model in models.get(model_needed(name), [INSTALLED])),
+        *(_metric_with(known, name, model) for name in metrics for model in models.get(model_needed(name), [INSTALLED])),
     ]
     found += [Candidate(name, partial(_imported, known, name)) for name in imports.judges_of(known.campaign)]
     pairs = pairs_to_read(known, most_pairs, seed)

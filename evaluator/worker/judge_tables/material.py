@@ -1,7 +1,7 @@
 """What people said in a snapshot, and what judges may read of it. Imported inside commands and task bodies: some need torch."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -56,7 +56,17 @@ class Material:
         scores = self.source.scores[:, 0]  # (n,) means, 0..1
         if len({context_key(text.context) for text in self.texts}) < 2:
             return None
-        return Training.dealt(self.texts, None if np.isnan(scores).all() else scores.tolist())
+        if np.isnan(scores).all():
+            return Training.dealt(self.texts)
+        return replace(Training.dealt(self.texts, scores.tolist()), scales=((0.0, 1.0),), medians=self._medians())
+
+    def _medians(self) -> list[float] | None:
+        """(n,) of people's scores by the criterion, from 0 to 1 on its scale; None where the scale is not known."""
+        if self.source.scale is None:
+            return None
+        low, high = self.source.scale
+        given = [[value for _, value in said] for said in self.source.ratings]
+        return [(float(np.median(said)) - low) / (high - low) if said else np.nan for said in given]
 
     @cached_property
     def models(self) -> dict[tuple[str, ModelSource], TextEncoder | LanguageModel]:
