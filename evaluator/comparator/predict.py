@@ -147,7 +147,7 @@ class Comparator(Trained):
     def _in_new_contexts(self, mixed: np.ndarray, texts: Sequence[Text], new: np.ndarray) -> np.ndarray:
         """Utilities (m, c) of the texts, beside the untrained cosines in new contexts"""
         if new.any() and self.manifest.elsewhere:
-            these, known = [texts[i] for i in np.flatnonzero(new)], self._untrained_contexts
+            these, known = [text for text, is_new in zip(texts, new) if is_new], self._untrained_contexts
             cosines = before_training.cosines(self.untrained, self.encoder, these, known=known)  # (k, 2)
             found = [weights.utilities(u, cosines) for weights, u in zip(self.manifest.elsewhere, mixed[new].T)]
             mixed[new] = np.stack(found, axis=1)

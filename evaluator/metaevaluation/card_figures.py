@@ -129,12 +129,16 @@ def above_cosine(
     u, cosines, scores, contexts = u[rows], cosines[rows], scores[rows], contexts[rows]
     try:
         known = [pearson(one, scores) for one in cosines.T]
-        better = int(np.argmax(known))
-        above = lambda drawn: pearson(u[drawn], scores[drawn]) - pearson(cosines[drawn, better], scores[drawn])
-        found, (low, high) = above(slice(None)), interval(above, contexts, seed)
+        own = pearson(u, scores)
     except UndefinedCorrelation:
         return None
-    return {"cosine": COSINES[better], "pearson": known[better], "above": found, "low": low, "high": high}
+    better = int(np.argmax(known))
+    above = lambda drawn: pearson(u[drawn], scores[drawn]) - pearson(cosines[drawn, better], scores[drawn])
+    low_high = interval(above, contexts, seed)
+    if low_high is None:
+        return None
+    told = {"cosine": COSINES[better], "pearson": known[better], "above": own - known[better]}
+    return told | dict(zip(("low", "high"), low_high))
 
 
 def pairwise(u: np.ndarray, judged: JudgedTexts, seed: int) -> dict[str, Any] | None:

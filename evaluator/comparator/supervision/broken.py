@@ -33,8 +33,9 @@ class Breaker:
     def gibberish(self, row: int) -> str:
         """Letters at random between rare words of the output and of what it answers."""
         keys, size = self._rare(self.texts[row].output) + self._asked(row), len(self.texts[row].output.split())
-        word = lambda: "".join(self.rng.choice(LETTERS, size=self.rng.integers(3, 9)))
-        return " ".join(keys[self.rng.integers(len(keys))] if keys and self.rng.random() < 0.4 else word() for _ in range(size))
+        return " ".join(
+            keys[self.rng.integers(len(keys))] if keys and self.rng.random() < 0.4 else self._letters() for _ in range(size)
+        )
 
     def cut(self, row: int) -> str:
         words = self.texts[row].output.split()
@@ -52,7 +53,7 @@ class Breaker:
 
     def appended(self, row: int) -> str:
         """With an output of another context behind it."""
-        other = self.texts[self.rng.integers(len(self.texts))]
+        other = self.texts[int(self.rng.integers(len(self.texts)))]
         text = self.texts[row]
         return text.output if other.context == text.context else f"{text.output} {other.output}"
 
@@ -62,6 +63,9 @@ class Breaker:
         for place in _named(words):
             words[place] = self.names[self.rng.integers(len(self.names))]
         return " ".join(words)
+
+    def _letters(self) -> str:
+        return "".join(self.rng.choice(LETTERS, size=self.rng.integers(3, 9)))
 
     def _rare(self, text: str) -> list[str]:
         keys = sorted(dict.fromkeys(words_of(text)), key=lambda word: (self.frequency[word], -len(word)))

@@ -108,7 +108,7 @@ def wholeness(run: Run, tick: Tick) -> Wholeness | None:
     """What tells whole outputs from broken ones, for each member without its fold."""
     data, settings = run.data, run.settings
     rows = np.flatnonzero(data.folds >= 0)
-    texts = [data.texts[i] for i in rows]
+    texts = [data.texts[i] for i in rows.tolist()]
     return learn(pretrained.load_encoder(run.directory), data.encoder, texts, data.folds[rows], settings.folds, run.seed, tick)
 
 
@@ -118,7 +118,7 @@ def out_of_fold(
     """By each criterion, what the members say of the contexts that they did not see, and what that is worth."""
     data, untrained = run.data, pretrained.load_encoder(run.directory)
     which = np.where(data.folds < run.settings.folds, data.folds, -1)  # (n,) a member, or all of them
-    lack = whole and whole.lack(forms(untrained, data.encoder, data.texts, tick), which)[:, 0]  # (n,)
+    lack = whole.lack(forms(untrained, data.encoder, data.texts, tick), which)[:, 0] if whole else None  # (n,)
     beside = cosines(untrained, data.encoder, data.texts, tick)  # (n, 2)
     raw = np.full(data.scores.shape, np.nan)  # (n, c)
     for fold, record in enumerate(records):
