@@ -25,6 +25,10 @@ RENAMED = {"rd": ["error"], "games": ["answers"]}
 # What no board keeps: how it agrees with people's board is worked out when it is read. Since 0e1484e its interval has the noise
 # of both boards.
 WORKED_OUT_ANEW = {"6a0906d": re.compile(r"\.agreement_with_people\.(all|generated)\.(low|high)"), "81241e2": re.compile("$^")}
+# An interval's end is one of few steps of 1/150, means of 30 boards of four systems; another processor's rounding may take
+# the next one.
+BY_THE_PROCESSOR = re.compile(r"\.agreement_with_people\.all\.(low|high)")
+STEP = 0.0068
 # What a page said and should not have, by the board: the rank and the difference of systems that never met (29: two groups;
 # 26: one without any answer), and the margin beside the second of two equals, which its standings put first (22).
 WRONGLY_SAID = {("81241e2", 22): ["191"], ("81241e2", 26): ["187", "49"], ("81241e2", 29): ["35", "35", "3", "4"]}
@@ -88,7 +92,9 @@ def test_every_other_number_of_the_json_is_still_there(installation):
     for board, then, now in pairs(installation):
         known = set(figures(now["json"]))
         for path, number in labelled(then["json"]):
-            if not any(same(number, other) for other in known) and not WORKED_OUT_ANEW[commit].fullmatch(path):
+            near = STEP if BY_THE_PROCESSOR.fullmatch(path) else 0.0
+            found = any(same(number, other) or abs(number - other) <= near for other in known)
+            if not found and not WORKED_OUT_ANEW[commit].fullmatch(path):
                 wrong.append(f"{board}: {path} was {number}")
     assert not wrong, "\n".join(wrong[:40])
 
