@@ -29,8 +29,8 @@ def answers(client, monkeypatch):
         def broken(*args):
             raise error
 
-        monkeypatch.setattr("annotation.views.campaigns.campaign.overview", broken)
-        monkeypatch.setattr("annotation.api.serializers.overview", broken)
+        monkeypatch.setattr("annotation.views.campaigns.campaign.numbers", broken)
+        monkeypatch.setattr("annotation.api.serializers.numbers", broken)
         return client.get("/c/talk/"), client.get("/api/campaigns/talk/")
 
     return ask

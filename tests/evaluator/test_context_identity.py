@@ -131,4 +131,8 @@ def test_a_judge_s_row_plays_with_them_apart(campaign):
 
 def test_a_metric_that_learns_nothing_judges_fewer_contexts_than_there_are_folds():
     texts = [Referenced((f"context {i}",), "a b", ("a c",)) for i in range(3)]
-    assert players.metric("rouge-1", texts, None).utilities(texts).tolist() == [0.5, 0.5, 0.5]  # one word of two, both ways
+    assert players.metric({"metric": "rouge-1"}, texts, None).utilities(texts).tolist() == [
+        0.5,
+        0.5,
+        0.5,
+    ]  # one word of two, both ways

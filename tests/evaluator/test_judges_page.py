@@ -89,7 +89,7 @@ def test_each_judge_has_a_page(world):
         assert f'href="{path}"' in table
         assert world.get(world.charlie, path).status_code == 404
         html = world.get(world.alice, path).content.decode()
-        assert 'aria-current="page">Comparator</a>' in html and html.count(record["digest"][:12]) == 2  # the command has it too
+        assert 'aria-current="page">Judges</a>' in html and html.count(record["digest"][:12]) == 2  # the command has it too
         assert html.count("<circle") == len(row["profile"]["points"]) and "style=" not in html
         assert ("Settings and cost" in html) == (row["kind"] == "judge")
         worth = row["profile"]["worth"]

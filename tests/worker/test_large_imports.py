@@ -27,7 +27,7 @@ print(json.dumps(Output.objects.filter(context__key__startswith="l").count()))
 def test_a_small_import_passes_a_large_one(shell):  # noqa: F811
     corpus(shell)
     row = {"context": "Would you like tea?", "system": "good", "output": "yes " * 1500}
-    large = "".join(json.dumps(row | {"context_id": f"l{n}"}) + "\n" for n in range(900))  # 5.5 MB
+    large = "".join(json.dumps(row | {"context_id": f"l{n}"}) + "\n" for n in range(1800))  # 11 MB
     for name, text in (("large.jsonl", large), ("small.jsonl", json.dumps(row | {"context_id": "s"}) + "\n")):
         path = shell.folder / name
         path.write_text(text)
@@ -39,4 +39,4 @@ def test_a_small_import_passes_a_large_one(shell):  # noqa: F811
         time.sleep(0.2)
     jobs = shell.python(JOBS)
     assert jobs["Import small.jsonl"][2] < jobs["Import large.jsonl"][2]
-    assert shell.python(STORED) == 900
+    assert shell.python(STORED) == 1800

@@ -63,6 +63,15 @@ def campaign():
     pair = {"context_id": "c0", "system_a": "=Summe", "system_b": "Person", "choice": "tie", "both_bad": True}
     judgments = [pair | {"annotator": "Bob", "answered_at": "2026-03-02T00:00:00Z", "reason": "Beide nicht."}]
     importer.import_judgments(made, *rows("judgments", judgments))
+    marked = {
+        "context_id": "c0",
+        "system": "Person",
+        "annotator": "Bob",
+        "aspect": "Fehler",
+        "answered_at": "2026-03-01T09:00:00Z",
+    }
+    marks = [{"start": 0, "end": 6, "severity": "major", "category": "Fluency/Spelling"}]
+    importer.import_file(made, "spans", *rows("spans", [marked | {"errors": marks}]))
     judged = [{"context_id": "c0", "system": name, "judge": "LLM", "score": len(name) / 3} for name in SYSTEMS[1:]]
     importer.import_judges(made, "judge_scores", *rows("judge_scores", judged))
     import_pairs_of(made, "Paare", *rows("judge_pairs", [pair | {"choice": None, "a": 0.2, "tie": 0.5, "b": 0.3}]))
