@@ -39,8 +39,9 @@ class Wholeness:
 
     def lack(self, form: torch.Tensor, which: np.ndarray) -> np.ndarray:
         """What outputs lack of being whole, 0 or more: form (n, 2, h), member of each (n,), -1 for all -> (n, k)"""
-        at = torch.einsum("nvh,kmvh->nkmv", form, self.directions) - self.levels  # (n, k, m, 2)
-        lacks = torch.nn.functional.softplus(-at).sum(-1).clamp(max=MOST).numpy()  # (n, k, m)
+        directions, levels = self.directions.cpu().numpy(), self.levels.cpu().numpy()
+        at = np.einsum("nvh,kmvh->nkmv", form.cpu().numpy(), directions, optimize=True) - levels  # (n, k, m, 2)
+        lacks = np.minimum(np.logaddexp(0, -at).sum(-1), MOST)  # (n, k, m)
         alone = lacks[np.arange(len(which)), :, np.maximum(which, 0)]  # (n, k)
         return np.asarray(np.where((which < 0)[:, None], lacks.mean(-1), alone))
 
