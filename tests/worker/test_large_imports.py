@@ -16,7 +16,7 @@ print("null")
 JOBS = """
 from annotation.models import Job
 jobs = Job.objects.filter(title__startswith="Import")
-print(json.dumps({job.title: [job.status, job.error, str(job.finished_at)] for job in jobs}))
+print(json.dumps({job.title: [job.status, job.error, str(job.started_at), str(job.finished_at)] for job in jobs}))
 """
 STORED = """
 from annotation.models import Output
@@ -27,7 +27,7 @@ print(json.dumps(Output.objects.filter(context__key__startswith="l").count()))
 def test_a_small_import_passes_a_large_one(shell):  # noqa: F811
     corpus(shell)
     row = {"context": "Would you like tea?", "system": "good", "output": "yes " * 1500}
-    large = "".join(json.dumps(row | {"context_id": f"l{n}"}) + "\n" for n in range(1800))  # 11 MB
+    large = "".join(json.dumps(row | {"context_id": f"l{n}"}) + "\n" for n in range(900))  # 5.5 MB
     for name, text in (("large.jsonl", large), ("small.jsonl", json.dumps(row | {"context_id": "s"}) + "\n")):
         path = shell.folder / name
         path.write_text(text)
@@ -38,5 +38,6 @@ def test_a_small_import_passes_a_large_one(shell):  # noqa: F811
         assert time.monotonic() < end, (shell.python(JOBS), (shell.folder / "worker.log").read_text())
         time.sleep(0.2)
     jobs = shell.python(JOBS)
-    assert jobs["Import small.jsonl"][2] < jobs["Import large.jsonl"][2]
-    assert shell.python(STORED) == 1800
+    # Both store in the end, and SQLite lets one at a time: which stores first depends on how soon their processes start.
+    assert jobs["Import small.jsonl"][2] < jobs["Import large.jsonl"][3]
+    assert shell.python(STORED) == 900
