@@ -26,8 +26,8 @@ print(json.dumps(Output.objects.filter(context__key__startswith="l").count()))
 
 def test_a_small_import_passes_a_large_one(shell):  # noqa: F811
     corpus(shell)
-    row = {"context": "Would you like tea?", "system": "good", "output": "yes " * 1500}
-    large = "".join(json.dumps(row | {"context_id": f"l{n}"}) + "\n" for n in range(900))  # 5.5 MB
+    row = {"context": "Would you like tea?", "system": "good", "output": "yes " * 60}
+    large = "".join(json.dumps(row | {"context_id": f"l{n}"}) + "\n" for n in range(18_000))  # 6 MB, seconds to read
     for name, text in (("large.jsonl", large), ("small.jsonl", json.dumps(row | {"context_id": "s"}) + "\n")):
         path = shell.folder / name
         path.write_text(text)
@@ -38,6 +38,5 @@ def test_a_small_import_passes_a_large_one(shell):  # noqa: F811
         assert time.monotonic() < end, (shell.python(JOBS), (shell.folder / "worker.log").read_text())
         time.sleep(0.2)
     jobs = shell.python(JOBS)
-    # Both store in the end, and SQLite lets one at a time: which stores first depends on how soon their processes start.
-    assert jobs["Import small.jsonl"][2] < jobs["Import large.jsonl"][3]
-    assert shell.python(STORED) == 900
+    assert jobs["Import small.jsonl"][3] < jobs["Import large.jsonl"][3]
+    assert shell.python(STORED) == 18_000
