@@ -10,8 +10,7 @@ import argparse
 
 import numpy as np
 
-from benchmarks.questions.fine_answers import CONTEXTS, EACH, EQUAL, PEOPLE, SYSTEMS, shown_to
-from benchmarks.validity import boards
+from benchmarks.questions.fine_answers import CONTEXTS, EACH, EQUAL, PEOPLE, SYSTEMS, boards_of, shown_to
 from benchmarks.validity.generators import Answers, Campaign
 
 WEIGHTS = np.array([0.1, 1.0, 5.0])  # minor punctuation, minor, major
@@ -62,14 +61,7 @@ def truth(strengths: tuple[float, ...]) -> np.ndarray:
 def measured(strengths: tuple[float, ...], n: int) -> tuple[np.ndarray, np.ndarray]:
     """(share of pairs of systems whose interval holds the truth, is a system called better that is not) of n campaigns."""
     value = truth(strengths) if len(set(strengths)) > 1 else np.zeros(len(strengths))
-    asked, (i, j) = Campaign(strengths, design="outputs"), np.triu_indices(len(strengths), 1)
-    covered, false = np.zeros(n), np.zeros(n, dtype=bool)
-    for seed in range(n):
-        stated = boards.read(asked, drawn(strengths, seed))
-        error = np.abs(stated.difference - (value[:, None] - value[None, :]))
-        covered[seed] = (error <= stated.half_width)[i, j].mean()
-        false[seed] = (stated.above & (np.array(strengths)[:, None] <= np.array(strengths)[None, :])).any()
-    return covered, false
+    return boards_of(Campaign(strengths, design="outputs"), value, drawn, n)
 
 
 def main() -> None:

@@ -128,7 +128,15 @@ KINDS: dict[str, tuple[str, Callable[..., Answers], Callable[..., np.ndarray]]] 
 def measured(name: str, strengths: tuple[float, ...], n: int) -> tuple[np.ndarray, np.ndarray]:
     """(share of pairs of systems whose interval holds the truth, is a system called better that is not) of n campaigns."""
     design, draw, true = KINDS[name]
-    asked, value = Campaign(strengths, design=design), true(strengths) if len(set(strengths)) > 1 else np.zeros(len(strengths))
+    value = true(strengths) if len(set(strengths)) > 1 else np.zeros(len(strengths))
+    return boards_of(Campaign(strengths, design=design), value, draw, n)
+
+
+def boards_of(
+    asked: Campaign, value: np.ndarray, draw: Callable[[tuple[float, ...], int], Answers], n: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """As `measured`, of systems with these true values (systems,) and answers drawn from (strengths, seed)."""
+    strengths = asked.strengths
     i, j = np.triu_indices(len(strengths), 1)
     covered, false = np.zeros(n), np.zeros(n, dtype=bool)
     for seed in range(n):
