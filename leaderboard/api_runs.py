@@ -24,6 +24,7 @@ from leaderboard.run_serializers import (
     ChosenSerializer,
     ComparedSerializer,
     ContextRowSerializer,
+    JudgeCostSerializer,
     NewRunSerializer,
     OutputSerializer,
     ReceivedSerializer,
@@ -31,7 +32,7 @@ from leaderboard.run_serializers import (
     RunRowSerializer,
     RunSerializer,
 )
-from leaderboard.runs import choice, comparison, overview, registry, reports
+from leaderboard.runs import choice, comparison, costs, overview, registry, reports
 
 
 class Taken(APIException):
@@ -62,6 +63,15 @@ class ContextsView(GenericAPIView):
             contexts = contexts.filter(pk__in=overview.run_named(campaign, name).contexts)
         page = self.paginate_queryset(contexts.only("key", "turns", "group"))
         return self.get_paginated_response(ContextRowSerializer(page, many=True).data)
+
+
+class JudgeCostsView(APIView):
+    """The judges that a run may have, and what 1,000 outputs of a checkpoint take with each: here, or where it was measured."""
+
+    @extend_schema(responses=JudgeCostSerializer(many=True))
+    def get(self, request, slug):
+        found = costs.choices(campaign_for_researcher(request.user, slug))
+        return Response(JudgeCostSerializer(found, many=True).data)
 
 
 class RunsView(BoundedView, GenericAPIView):

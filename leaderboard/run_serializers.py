@@ -158,10 +158,29 @@ class RunRowSerializer(serializers.Serializer):
     created_at = serializers.DateTimeField()
 
 
+class CostSerializer(serializers.Serializer):
+    """low, high: seconds for 1,000 outputs; null where nobody knows."""
+
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    evaluations = serializers.IntegerField(help_text="From how many on this installation; 0: a figure of another machine.")
+    said = serializers.CharField(help_text="The same in words.")
+
+
+class JudgeCostSerializer(serializers.Serializer):
+    """A judge that a run may have."""
+
+    name = serializers.CharField()
+    kind = serializers.CharField()
+    is_default = serializers.BooleanField(help_text="Judges a run that names none.")
+    cost = CostSerializer()
+
+
 class RunJudgeSerializer(serializers.Serializer):
     name = serializers.CharField()
     kind = serializers.CharField()
     warning = serializers.CharField(allow_blank=True)
+    cost = CostSerializer()
 
 
 class SlopeSerializer(serializers.Serializer):

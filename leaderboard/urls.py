@@ -49,6 +49,7 @@ urlpatterns = [
     path("api/campaigns/<slug:slug>/systems/<int:pk>/outputs/", api.OutputsView.as_view(), name="api_system_outputs"),
     path("api/campaigns/<slug:slug>/tournaments/", api_actions.TournamentsView.as_view(), name="api_tournaments"),
     path("api/campaigns/<slug:slug>/contexts/", api_runs.ContextsView.as_view(), name="api_contexts"),
+    path("api/campaigns/<slug:slug>/judges/costs/", api_runs.JudgeCostsView.as_view(), name="api_judge_costs"),
     path("api/campaigns/<slug:slug>/runs/", api_runs.RunsView.as_view(), name="api_runs"),
     path("api/campaigns/<slug:slug>/runs/compare/", api_runs.CompareView.as_view(), name="api_compare_runs"),
     path("api/campaigns/<slug:slug>/runs/<str:name>/", api_runs.RunView.as_view(), name="api_run"),

@@ -78,6 +78,12 @@ class EarlyStop:
             raise Refused("A training without a checkpoint has no verdict.")
         return self._advice
 
+    def readings(self, step: int) -> int:
+        """How many outputs, or pairs of them, the judge was asked about when the step came."""
+        if self.judge.kind == "pointwise":
+            return int(np.isfinite(self._utilities[step]).sum())
+        return sum(int((~np.isnan(row)).sum()) for (later, _), row in self._said.items() if later == step)
+
     @property
     def curve(self) -> Curve:
         said: Comparisons

@@ -19,7 +19,7 @@ from evaluator.generators.dialogue import AnsweredTurn, exchanges
 from evaluator.selection.early_stop import EarlyStop
 from evaluator.selection.rules import Rules
 from leaderboard.offline.run_folder import Contexts, contexts_of
-from leaderboard.offline.watch import judge_of
+from leaderboard.offline.watch import judge_of, told
 
 GO_ON, STOP = 0, 3
 
@@ -142,6 +142,7 @@ def _watched(options: argparse.Namespace, contexts: Contexts) -> EarlyStop | Non
     turns = list(contexts.turns.values())
     references = [contexts.references.get(key, ()) for key in contexts.turns]
     judge = judge_of(options, dict(zip(turns, references)))
+    told(judge, [])
     rules = Rules(options.worthwhile, options.per)
     return EarlyStop(judge, turns, rules, references=references, total=options.iterations or None)
 

@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from evaluator.judges.protocol import Judge
 from evaluator.judges.texts import Text, place_of
 from evaluator.selection.advice import Advice
 from evaluator.selection.early_stop import EarlyStop
+from evaluator.selection.evaluation_cost import cost
 from evaluator.selection.rules import Rules, amount
 from leaderboard.offline.run_folder import Contexts, RunFolder, contexts_of
 
@@ -30,11 +31,18 @@ def watch(options: argparse.Namespace, show: Callable[[str], None]) -> int:
     contexts = contexts_of(Path(options.contexts)) if options.contexts else None
     folder = RunFolder(Path(options.folder), contexts, lambda sentence: print(sentence, file=sys.stderr, flush=True))
     watched: EarlyStop | None = None
+    took: list[tuple[int, float]] = []  # outputs or pairs of each evaluation, and its seconds
     try:
         for step in _steps(folder, options):
-            watched = watched or _watched(options, folder.contexts, rules)
+            if watched is None:
+                watched = _watched(options, folder.contexts, rules)
+                told(watched.judge, [])
+            begun = time.monotonic()
             said = watched.add(step, folder.outputs(step))
+            took.append((watched.readings(step), time.monotonic() - begun))
             show(_line(folder, step, said, rules, options.json))
+            if len(took) == 2:
+                told(watched.judge, took[:0:-1])
             if not options.once and (said.stop or (options.total and step >= options.total)):
                 break
     except KeyboardInterrupt:
@@ -43,6 +51,13 @@ def watch(options: argparse.Namespace, show: Callable[[str], None]) -> int:
         print(f"There is no whole step-NUMBER.jsonl in {options.folder}.", file=sys.stderr)
         return GO_ON
     return STOP if watched.advice.stop else GO_ON
+
+
+def told(judge: Judge, earlier: Sequence[tuple[int, float]]) -> None:
+    """What an evaluation takes with this judge: before the first one from elsewhere, then from what it took here."""
+    manifest = getattr(judge, "manifest", None)  # a comparator's
+    architecture = manifest.settings.architecture if manifest else ""
+    print(cost(earlier, judge.kind == "pairwise", architecture).said, file=sys.stderr, flush=True)
 
 
 def _steps(folder: RunFolder, options: argparse.Namespace) -> Iterator[int]:

@@ -16,6 +16,7 @@ from core.version import code_version
 from evaluator.selection.best_checkpoint import is_known
 from leaderboard.boards.exports import no_formula
 from leaderboard.models import Run, RunOutput
+from leaderboard.runs import costs
 from leaderboard.runs.judgments import waiting_of
 from leaderboard.runs.registry import plain_name
 
@@ -85,7 +86,7 @@ def of_run(run: Run) -> dict[str, Any]:
     return {
         "name": run.name,
         "campaign": run.campaign.slug,
-        "judge": {"name": run.judge.name, "kind": run.judge.kind, "warning": run.warning},
+        "judge": {"name": run.judge.name, "kind": run.judge.kind, "warning": run.warning, "cost": costs.of_run(run)},
         "criterion": run.criterion,
         "contexts": len(run.contexts),
         "total_steps": run.total_steps,

@@ -12,7 +12,7 @@ from annotation.jobs import worker_alive
 from annotation.views.paging import paged, searched
 from core.errors import Refused
 from evaluator.selection.best_checkpoint import is_known
-from leaderboard.runs import charts, choice, overview, registry
+from leaderboard.runs import charts, choice, costs, overview, registry
 
 ROWS = 100  # checkpoints in the table of numbers
 UNFOLDED = 2  # contexts whose texts stand open
@@ -26,7 +26,14 @@ def run_list(request, slug):
     rows = [overview.row(run) for run in page]
     for row in rows:
         row["spark"] = charts.sparkline(row["strengths"])
-    context = {"campaign": campaign, "rows": rows, "page": page, "asked": asked, "server": request.build_absolute_uri("/")[:-1]}
+    context = {
+        "campaign": campaign,
+        "rows": rows,
+        "page": page,
+        "asked": asked,
+        "judges": costs.choices(campaign),
+        "server": request.build_absolute_uri("/")[:-1],
+    }
     return render(request, "leaderboard/runs.html", context)
 
 

@@ -167,6 +167,7 @@ researchers: Those who research the campaign, and admins.
     api/campaigns/<slug>/jobs/ GET
     api/campaigns/<slug>/judges/ GET POST
     api/campaigns/<slug>/judges/juries/ POST
+    api/campaigns/<slug>/judges/costs/ GET
     api/campaigns/<slug>/judges/models/ GET POST
     api/campaigns/<slug>/leaderboard/ GET
     api/campaigns/<slug>/plan/ GET

@@ -123,7 +123,9 @@ def test_a_training_that_gets_worse_ends_with_3(folder, judge, capsys):
     for step in range(10):
         write(folder, f"step-{100 * step}.jsonl", rows(lambda i, step=step: 2 * step + (i * step) % 2))
     assert main(["watch_run", str(folder), "--judge-command", judge, "--once"]) == 3
-    printed = capsys.readouterr().out.splitlines()
+    captured = capsys.readouterr()
+    printed, costs = captured.out.splitlines(), [line for line in captured.err.splitlines() if "outputs of a checkpoint" in line]
+    assert len(costs) == 2 and "not known" in costs[0] and "by its newest 1 evaluation here" in costs[1]
     assert [line.split(";")[0] for line in printed] == [f"step {100 * step}" for step in range(10)]
     assert printed[0].split("; ")[1:4] == ["6 of 6 contexts", "nothing to compare with", "no slope yet"]
     assert printed[-1].endswith("getting worse: stop; the published rule: stop")

@@ -190,3 +190,23 @@ class TestCharts:
         assert drawn.keys() == {"strength", "loss"}  # nothing was compared
         assert [len(line.split()) for line in drawn["loss"]["lines"]] == [2, 2] and len(drawn["loss"]["dots"]) == 4
         assert drawn["loss"]["values"][0][1] == "1.0" and json.dumps(drawn["loss"]["steps"])
+
+
+def test_a_judges_cost_is_the_same_in_page_and_api(alice, call, reported, version):
+    """Three checkpoints of 12 outputs after the first; 1,000 outputs take 1,000 / 12 times as long."""
+    reported.checkpoints.update(seconds=0.6)
+    api = call("GET", "runs/lstm/").json()["judge"]["cost"]
+    assert (api["low"], api["high"], api["evaluations"]) == (50.0, 50.0, 3)
+    chosen = {row["name"]: row for row in call("GET", "judges/costs/").json()}
+    used, other = chosen[version.name], chosen["rouge-1"]
+    assert used["cost"] == api and used["is_default"] and not other["is_default"]
+    assert other["cost"]["low"] is None and "not known" in other["cost"]["said"]
+    assert all(api["said"] in alice.get(f"/c/talk/runs/{path}").content.decode() for path in ("", "lstm/"))
+
+
+def test_a_judges_cost_before_it_judged_here_is_that_of_its_architecture(alice, call, run, version):
+    version.settings["architecture"] = "joint"
+    version.save()
+    chosen = {row["name"]: row["cost"] for row in call("GET", "judges/costs/").json()}
+    assert (chosen[version.name]["low"], chosen[version.name]["high"], chosen[version.name]["evaluations"]) == (37.0, 56.0, 0)
+    assert chosen[version.name]["said"] in alice.get("/c/talk/runs/").content.decode()
