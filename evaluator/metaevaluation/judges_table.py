@@ -43,6 +43,7 @@ class PeopleScores:
     words: NDArray[np.int64]  # (n,) length
     pairs: tuple[JudgedPair, ...] = ()  # with what single people said of them (`Pair.said`)
     groups: NDArray[np.int64] | None = None  # (n,) of contexts that are not independent, where the campaign has such groups
+    scale: tuple[float, float] | None = None  # the lowest and the highest score that one can give, where that is known
 
     @property
     def units(self) -> NDArray[np.int64]:
@@ -55,7 +56,7 @@ class PeopleScores:
         pairs = tuple(replace(p, a=place[p.a], b=place[p.b]) for p in self.pairs if p.a in place and p.b in place)
         scores, contexts, systems = self.scores[rows], self.contexts[rows], self.systems[rows]
         groups = None if self.groups is None else self.groups[rows]
-        return PeopleScores(scores, contexts, systems, self.human[rows], self.words[rows], pairs, groups)
+        return PeopleScores(scores, contexts, systems, self.human[rows], self.words[rows], pairs, groups, self.scale)
 
 
 @dataclass(frozen=True)
@@ -273,7 +274,7 @@ def _row(people: PeopleScores, judge: JudgeAnswers, epsilon: float, seed: int) -
         judge.seconds,
         judge.lacks,
         judge.settings,
-        score_changes(u, people.scores),
+        score_changes(u, people.scores, people.scale),
         profile(u, _mean(people.scores), people.words, people.contexts, people.systems, people.units, judged, d, folds, seed),
         _own(people, judge, judged, d, seed),
     )

@@ -160,4 +160,5 @@ def _people(source: sources.Source, group_of: Mapping[str, str]) -> PeopleScores
     named = [f"group {group_of[key[0]]}" if key[0] in group_of else f"context {key[0]}" for key in source.keys]
     groups = np.unique(named, return_inverse=True)[1] if group_of else None
     words = np.array([len(text.output.split()) for text in source.texts], dtype=int)
-    return PeopleScores(scores, contexts, systems, np.array(source.human, dtype=bool), words, tuple(source.pairs), groups)
+    human, pairs = np.array(source.human, dtype=bool), tuple(source.pairs)
+    return PeopleScores(scores, contexts, systems, human, words, pairs, groups, source.scale)
