@@ -18,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.metrics.judged_sets import lines
+from benchmarks.studies.judged_sets import lines
 
 CORPORA = {"hotel": "sfhot", "restaurant": "sfres"}  # folder of RNNLG -> beginning of a context_id
 STREETS = {"ave": "avenue", "st": "street", "blvd": "boulevard", "dr": "drive"}  # the release shortens them

@@ -22,7 +22,7 @@ import torch
 from scipy.stats import f_oneway
 from torch import nn
 
-from benchmarks.metrics.judged_sets import JudgedSet, lines, read
+from benchmarks.studies.judged_sets import JudgedSet, lines, read
 from evaluator.comparator.utility_model import pair_features
 from evaluator.encoders.hidden_states import batches
 from evaluator.encoders.text_encoder import TextEncoder

@@ -1,7 +1,7 @@
 """A paper's study, from one command: forecast, parts that are kept, and a report with the paper's numbers beside ours.
 
-    comparena reproduce zhang DATA --out DIR [--preset tiny] [--encoder MODEL ...] [--masked MODEL ...] [--causal MODEL ...]
-        [--part NAME ...] [--forecast] [--seed 0]
+    comparena reproduce zhang|zhao|zhou|three_head DATA --out DIR [--preset tiny|small|paper] [--encoder MODEL ...]
+        [--masked MODEL ...] [--causal MODEL ...] [--stand-in MODEL] [--part NAME ...] [--forecast] [--seed 0]
 
 DATA has NAME.outputs.jsonl and NAME.ratings.jsonl. The same command goes on where it was stopped. `--preset tiny` takes random
 models and few outputs: it shows that a study runs, and its numbers mean nothing."""
@@ -11,11 +11,10 @@ import os
 from importlib import import_module
 from pathlib import Path
 
-from benchmarks.studies.study import Asked, Study, forecast, run
-from core.version import code_version
+from benchmarks.studies.study import Asked, Study, forecast, run, with_needs
 
-STUDIES = ("zhang",)  # modules of this folder
-PRESETS = ("tiny", "small")
+STUDIES = ("zhang", "zhou")  # modules of this folder
+PRESETS = ("tiny", "small", "paper")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -31,6 +30,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--forecast", action="store_true", help="say what is to be done, and do nothing")
     for need in ("encoder", "masked", "causal"):
         found.add_argument(f"--{need}", nargs="+", default=[], metavar="MODEL", help="a folder, or a name on the hub")
+    found.add_argument("--stand-in", default="", metavar="MODEL", help="the encoder of a judge that stands in for people")
     return found
 
 
@@ -39,21 +39,22 @@ def main(words: list[str] | None = None) -> int:
 
     options = parser().parse_args(words)
     models = options.encoder, options.masked, options.causal
-    asked = Asked(options.data, options.out, options.preset, options.seed, *models)
+    asked = Asked(options.data, options.out, options.preset, options.seed, *models, options.stand_in)
     study: Study = import_module(f"benchmarks.studies.{options.study}")
     folder = options.out / f"{options.study}-{options.preset}-{options.seed}"
     parts = study.parts(asked)
     if unknown := set(options.part or ()) - {part.name for part in parts}:
         parser().error(f"There is no part {min(unknown)!r}; there are: {', '.join(part.name for part in parts)}.")
-    parts = [part for part in parts if not options.part or part.name in options.part]
-    print(forecast(study, parts, folder), flush=True)
+    parts = with_needs(parts, options.part) if options.part else parts
+    print(forecast(study, asked, parts, folder), flush=True)
     if options.forecast:
         return 0
-    results = run(study, parts, folder, lambda line: print(line, flush=True))
-    head = f"Preset {options.preset}, seed {options.seed}, code {code_version()}."
+    results = run(parts, folder, lambda line: print(line, flush=True))
+    code = ", ".join(dict.fromkeys(result["code"] for result in results.values()))
+    head = f"Preset {options.preset}, seed {options.seed}, code {code}."
     if options.preset == "tiny":
         head += " Random models: these numbers mean nothing."
-    print(*report.write(study, study.tables(results), head, folder), sep="\n")
+    print(*report.write(study.PAPER, study.tables(results), head, study.unavailable(asked), folder), sep="\n")
     return 0
 
 

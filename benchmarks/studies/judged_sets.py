@@ -25,9 +25,13 @@ class Kind:
 
 SETS = {
     "usr_topical_chat": Kind(("Overall",), ("Original Ground Truth", "New Human Generated"), "three annotators"),
+    "usr_persona_chat": Kind(("Overall",), ("Original Ground Truth", "New Human Generated"), "three annotators"),
+    "grade_empathetic": Kind(("coherence",), (), "about ten annotators"),
     "dailydialog_gupta": Kind(("Overall",), ("human",), "the mean of about five annotators, stored as one"),
     "dailydialog_zhao": Kind(
-        ("Overall",), (), "the mean of four annotators, stored as one; the release does not say which system is whose"
+        ("Overall", "Relevance"),
+        (),
+        "the mean of four annotators, stored as one; the release does not say which system is whose",
     ),
     "emnlp17": Kind(("quality", "naturalness", "informativeness"), (), "the median of three annotators, stored as one"),
 }
@@ -53,15 +57,17 @@ class JudgedSet:
         return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:12]
 
 
-def read(folder: Path, name: str, references: dict[str, list[str]] | None = None) -> JudgedSet:
-    """references: {context_id: texts} that stand beside those of the file."""
+def read(folder: Path, name: str, references: dict[str, list[str]] | None = None, contexts: int | None = None) -> JudgedSet:
+    """references: {context_id: texts} that stand beside those of the file; contexts: the first ones alone."""
     kind, rows = SETS[name], lines(folder / f"{name}.outputs.jsonl")
+    kept = set(list(dict.fromkeys(row["context_id"] for row in rows))[:contexts])
+    rows = [row for row in rows if row["context_id"] in kept]
     place = {(row["context_id"], row["system"]): i for i, row in enumerate(rows)}
     human = [row["system"] in kind.human for row in rows]
     plain = [Referenced(tuple(row["context"]), row["output"]) for row in rows]
     given = [[*row.get("references", ()), *(references or {}).get(row["context_id"], ())] for row in rows]
     texts = referenced(plain, human, given)
-    ratings = lines(folder / f"{name}.ratings.jsonl")
+    ratings = [row for row in lines(folder / f"{name}.ratings.jsonl") if row["context_id"] in kept]
     scales = {r["aspect"]: (float(r["scale"][0]), float(r["scale"][1])) for r in ratings}
     by_criterion = {
         criterion: [

@@ -4,18 +4,18 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
-from benchmarks.studies.study import Study, Table
+from benchmarks.studies.study import Table
 from evaluator.judge_tables.text_tables import tabular
 
 WIDTH, BAR, LABEL = 640, 18, 200  # of the figure, in pixels
 
 
-def markdown(study: Study, tables: Sequence[Table], head: str) -> str:
-    lines = [f"# {study.PAPER}", "", head, ""]
+def markdown(paper: str, tables: Sequence[Table], head: str, unavailable: Sequence[tuple[str, str]]) -> str:
+    lines = [f"# {paper}", "", head, ""]
     for table in tables:
         lines += [f"## {table.title}", "", table.about, ""]
         lines += ["| " + " | ".join(cells) + " |" for cells in (table.header, ["---"] * len(table.header), *table.rows)] + [""]
-    return "\n".join([*lines, *(f"- Unavailable: {what}. {why}" for what, why in study.UNAVAILABLE), ""])
+    return "\n".join([*lines, *(f"- Unavailable: {what}. {why}" for what, why in unavailable), ""])
 
 
 def latex(tables: Sequence[Table], head: str) -> str:
@@ -41,9 +41,9 @@ def svg(title: str, bars: Mapping[str, float]) -> str:
     return "\n".join([head, *drawn, "</svg>", ""])
 
 
-def write(study: Study, tables: Sequence[Table], head: str, folder: Path) -> list[str]:
+def write(paper: str, tables: Sequence[Table], head: str, unavailable: Sequence[tuple[str, str]], folder: Path) -> list[str]:
     """The files' names."""
-    files = {"report.md": markdown(study, tables, head), "report.tex": latex(tables, head)}
+    files = {"report.md": markdown(paper, tables, head, unavailable), "report.tex": latex(tables, head)}
     files |= {f"figure-{i}.svg": svg(table.title, table.bars) for i, table in enumerate(tables, 1) if table.bars}
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")

@@ -1,5 +1,6 @@
 """What a study is: parts that are worked out one by one and kept, and the tables that they make."""
 
+import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -7,21 +8,27 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from core.version import code_version
+
 Result = dict[str, Any]  # of a part, as JSON
+Work = Callable[[Mapping[str, Result], Path], Result]  # of the parts that it needs, and a folder of its own
 
 
 @dataclass(frozen=True)
 class Part:
-    """A piece of a study that is kept under its name; minutes: on one core, roughly."""
+    """A piece of a study. It is kept under its name and a digest of its settings, so that they must hold all that its result
+    depends on beside the parts that it needs; minutes: on one core, roughly."""
 
     name: str
     minutes: float
-    work: Callable[[], Result]
+    work: Work
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    needs: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class Table:
-    """rows: cells as text; a cell of a paper's stands in a column whose header says so."""
+    """rows: cells as text; a cell of a paper's stands in a column or row whose name says so."""
 
     title: str
     about: str
@@ -41,28 +48,74 @@ class Asked:
     encoder: Sequence[str] = ()
     masked: Sequence[str] = ()
     causal: Sequence[str] = ()
+    stand_in: str = ""  # an encoder
+    sets: Sequence[str] = ()  # instead of the paper's
+
+    def digest(self, *names: str) -> str:
+        """Of files of the data, 12 hexadecimal digits."""
+        sha256 = hashlib.sha256()
+        for name in names:
+            sha256.update((self.data / name).read_bytes())
+        return sha256.hexdigest()[:12]
+
+    def of_sets(self, *names: str) -> str:
+        return self.digest(*(f"{name}.{kind}.jsonl" for name in names for kind in ("outputs", "ratings")))
+
+
+def model_digest(source: str) -> str:
+    """Of the files of a model's folder, 12 hexadecimal digits; a name on the hub as it is."""
+    sha256, folder = hashlib.sha256(), Path(source)
+    if not source or not folder.is_dir():
+        return source
+    for path in sorted(folder.iterdir()):
+        if path.suffix in (".safetensors", ".bin", ".json"):
+            sha256.update(path.name.encode() + path.read_bytes())
+    return sha256.hexdigest()[:12]
 
 
 class Study(Protocol):
     """A module of this folder."""
 
     PAPER: str
-    UNAVAILABLE: Sequence[tuple[str, str]]  # (what of the paper, why not)
 
-    def parts(self, asked: Asked) -> list[Part]: ...
+    def unavailable(self, asked: Asked) -> Sequence[tuple[str, str]]:
+        """(what of the paper, why not)"""
+        ...
+
+    def parts(self, asked: Asked) -> list[Part]:
+        """In an order in which each stands behind those that it needs."""
+        ...
 
     def tables(self, results: Mapping[str, Result]) -> list[Table]: ...
 
 
-def run(study: Study, parts: Sequence[Part], folder: Path, show: Callable[[str], None]) -> dict[str, Result]:
+def keys(parts: Sequence[Part]) -> dict[str, str]:
+    """{part: its name and 10 hexadecimal digits of all that its result depends on}"""
+    found: dict[str, str] = {}
+    for part in parts:
+        depends = [dict(part.settings), [found[name] for name in part.needs]]
+        digest = hashlib.sha256(json.dumps(depends, sort_keys=True, default=str).encode()).hexdigest()[:10]
+        found[part.name] = f"{part.name}.{digest}"
+    return found
+
+
+def with_needs(parts: Sequence[Part], names: Sequence[str]) -> list[Part]:
+    """The named parts and those that they need, in their order."""
+    wanted = set(names)
+    for part in reversed(parts):
+        wanted |= set(part.needs) if part.name in wanted else set()
+    return [part for part in parts if part.name in wanted]
+
+
+def run(parts: Sequence[Part], folder: Path, show: Callable[[str], None]) -> dict[str, Result]:
     """{part: result}; one that is in the folder already is not worked out again, so a run goes on where it was stopped."""
     folder.mkdir(parents=True, exist_ok=True)
-    found = {}
-    for i, part in enumerate(parts, 1):
-        kept = folder / f"{part.name}.json"
+    found: dict[str, Result] = {}
+    for i, (part, key) in enumerate(zip(parts, keys(parts).values()), 1):
+        kept, begun = folder / f"{key}.json", time.monotonic()
         if not kept.exists():
-            begun = time.monotonic()
-            result = {**part.work(), "seconds": round(time.monotonic() - begun, 1)}
+            result = part.work({name: found[name] for name in part.needs}, folder / key)
+            result |= {"seconds": round(time.monotonic() - begun, 1), "code": code_version()}
             kept.with_suffix(".part").write_text(json.dumps(result), encoding="utf-8")
             kept.with_suffix(".part").rename(kept)
         found[part.name] = json.loads(kept.read_text(encoding="utf-8"))
@@ -70,9 +123,9 @@ def run(study: Study, parts: Sequence[Part], folder: Path, show: Callable[[str],
     return found
 
 
-def forecast(study: Study, parts: Sequence[Part], folder: Path) -> str:
+def forecast(study: Study, asked: Asked, parts: Sequence[Part], folder: Path) -> str:
     """What is to be done, before it is done."""
-    left = [part for part in parts if not (folder / f"{part.name}.json").exists()]
+    left = [part for part, key in zip(parts, keys(parts).values()) if not (folder / f"{key}.json").exists()]
     minutes = sum(part.minutes for part in left)
     lines = [f"{study.PAPER}: {len(left)} of {len(parts)} parts to do, about {minutes:.0f} minutes on one core."]
-    return "\n".join([*lines, *(f"Unavailable: {what}. {why}" for what, why in study.UNAVAILABLE)])
+    return "\n".join([*lines, *(f"Unavailable: {what}. {why}" for what, why in study.unavailable(asked))])

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import spearmanr
 
-from benchmarks.metrics.judged_sets import lines
-from benchmarks.studies.study import Asked, Part, Result, Table
+from benchmarks.studies.judged_sets import lines
+from benchmarks.studies.study import Asked, Part, Result, Table, model_digest
 from evaluator.encoders.text_encoder import KeptEncodings
 from evaluator.judges.texts import Referenced
 from evaluator.metrics.language_models import LanguageModel
@@ -40,6 +40,10 @@ THEIRS_BY_METRIC = {
 }
 
 
+def unavailable(asked: Asked) -> Sequence[tuple[str, str]]:
+    return UNAVAILABLE
+
+
 def parts(asked: Asked) -> list[Part]:
     sources = {need: list(getattr(asked, need)) for need in METRICS}
     if asked.preset == "tiny":
@@ -54,6 +58,7 @@ def parts(asked: Asked) -> list[Part]:
             f"{name}-{need}-{Path(source).name or 'installed'}",
             0.02 if few else MINUTES[need],
             partial(_measured, asked, name, need, source, few),
+            {"data": asked.of_sets(name), "need": need, "model": model_digest(source), "contexts": few},
         )
         for name in SETS
         for need, given in sources.items()
@@ -61,16 +66,18 @@ def parts(asked: Asked) -> list[Part]:
     ]
 
 
-def _measured(asked: Asked, name: str, need: str, source: str, contexts: int | None) -> Result:
+def _measured(
+    asked: Asked, name: str, need: str, source: str, contexts: int | None, found: Mapping[str, Result], place: Path
+) -> Result:
     """{model, set, metrics: {ESM: {criterion: [Spearman, p]}}, outputs, settings}"""
     texts, scores = read(asked.data, name, contexts)
     load = {"encoder": KeptEncodings.load, "masked": LanguageModel.masked, "causal": LanguageModel.causal}[need]
-    model, found, settings = load(source), {}, {}
+    model, correlations, settings = load(source), {}, {}
     for metric, label in METRICS[need].items():
         judge = build(metric, **{need: model})
         u, settings = judge.utilities(texts), {**settings, metric: dict(judge.settings)}
-        found[label] = {criterion: _spearman(u, people) for criterion, people in scores.items()}
-    return {"model": model.name, "set": name, "metrics": found, "outputs": len(texts), "settings": settings}
+        correlations[label] = {criterion: _spearman(u, people) for criterion, people in scores.items()}
+    return {"model": model.name, "set": name, "metrics": correlations, "outputs": len(texts), "settings": settings}
 
 
 def read(data: Path, name: str, contexts: int | None = None) -> tuple[list[Referenced], dict[str, np.ndarray]]:

@@ -1,13 +1,11 @@
-"""The metrics' tables on a made-up set of five contexts, and the references of meaning representations."""
+"""Judged sets with other references, and the references of meaning representations."""
 
 import json
-import sys
 
 import pytest
 
-from benchmarks.metrics import emnlp17_references, tables
-from benchmarks.metrics.judged_sets import read
-from tests.evaluator.comparator.conftest import tiny_encoder  # noqa: F401
+from benchmarks.metrics import emnlp17_references
+from benchmarks.studies.judged_sets import read
 
 OUTPUTS = {"TGen": "x is a cheap restaurant .", "LOLS": "restaurant restaurant x", "WEN": "x is cheap ."}
 SCORES = {"TGen": 6, "LOLS": 1, "WEN": 2}
@@ -35,31 +33,6 @@ def folder(tmp_path):
     write(tmp_path / "emnlp17.outputs.jsonl", outputs)
     write(tmp_path / "emnlp17.ratings.jsonl", ratings)
     return tmp_path
-
-
-def test_one_table_with_every_metric_that_can(folder, tiny_encoder, monkeypatch, capsys):  # noqa: F811
-    names = {name: tables.METRICS[name] for name in ("rouge-l", "logprob", "perplexity", "reference-free")}
-    monkeypatch.setattr(tables, "METRICS", names)
-    monkeypatch.setattr(tables.TextEncoder, "load", classmethod(lambda cls, load=tables.TextEncoder.load: load(tiny_encoder)))
-    references = [{"context_id": f"bagel-{i:04}", "references": ["x is a cheap restaurant ."]} for i in range(5)]
-    given = write(folder / "references.jsonl", references)
-    words = [str(folder), "--out", str(folder / "out"), "--set", "emnlp17", "--references", str(given)]
-    monkeypatch.setattr(sys, "argv", ["tables", *words])
-    tables.main()
-    text = (folder / "out" / "emnlp17.md").read_text()
-    rows = {
-        line.split("|")[1].strip(): [cell.strip() for cell in line.split("|")[2:]] for line in text.splitlines() if "|" in line
-    }
-    assert rows["bleu4 as published"][:2] == ["15", "1.00 [1.00, 1.00]"]
-    # rouge-l: 1, F1 of 1 of 3 and 5 words, F1 of 3 of 3 and 5 words: 1, 0.25, 0.75 against 6, 1, 2: by hand 0.866
-    assert rows["rouge-l"][1].startswith("0.87")
-    assert set(rows) > {"reference-free", "longer is better"} and "perplexity" not in rows
-    assert "No row for `logprob`. It can judge none of these 15 outputs" in text
-    assert "No row for `perplexity`. It needs a causal language model" in text
-    capsys.readouterr()
-    monkeypatch.setattr(tables, "build", lambda *args, **given: pytest.fail("a metric was asked twice"))
-    tables.main()
-    assert "rouge-l" in capsys.readouterr().out
 
 
 def test_other_references_are_other_texts(folder):

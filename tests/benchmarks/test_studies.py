@@ -5,30 +5,41 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks.studies import report, zhang
+from benchmarks.studies import report, runs, zhang, zhou, zhou_tables
 from benchmarks.studies.__main__ import main
-from benchmarks.studies.study import Part, Table, run
+from benchmarks.studies.study import Part, Table, keys, run, with_needs
 from comparena import command
 
-CRITERIA = {"Natural": [1, 3], "Overall": [1, 5]}
+SETS = ("usr_topical_chat", "usr_persona_chat", "grade_empathetic", "dailydialog_gupta", "dailydialog_zhao")
+CRITERIA = {"Natural": [1, 3], "Overall": [1, 5], "coherence": [1, 5]}
 SYSTEMS = {"Original Ground Truth": 5, "New Human Generated": 4, "Nucleus": 2, "Argmax": 1}
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
+    """Outputs of four systems in six contexts of each set, which the number of their words tells apart; and conversations."""
     folder = tmp_path_factory.mktemp("data")
-    for name in zhang.SETS:
+    for name in SETS:
         outputs, ratings = [], []
-        for i in range(4):
+        for i in range(6):
             for system, score in SYSTEMS.items():
+                system = "human" if (name, score) == ("dailydialog_gupta", 5) else system
                 said = f"it is {'good ' * score}here {i}"
-                outputs.append({"context_id": f"c{i}", "context": ["hello", f"so {i}"], "system": system, "output": said})
+                row = {"context_id": f"c{i}", "context": ["hello", f"so {name} {i}"], "system": system, "output": said}
+                outputs.append(row | {"references": [f"that is good {i}", f"good here {i}"]})
                 for aspect, (low, high) in CRITERIA.items():
                     given = {"context_id": f"c{i}", "system": system, "aspect": aspect, "scale": [low, high]}
                     ratings += [given | {"annotator": who, "score": min(score, high)} for who in ("a", "b")]
-        for kind, rows in (("outputs", outputs), ("ratings", ratings)):
-            (folder / f"{name}.{kind}.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+        _write(folder / f"{name}.outputs.jsonl", outputs)
+        _write(folder / f"{name}.ratings.jsonl", ratings)
+    talks = [[f"how are you {i}", f"i am well {i}", f"good to hear {i}", f"see you soon {i}"] for i in range(40)]
+    rows = [{"dialogue_id": f"d{i}", "turns": talk, "references": [["fine"], [], []]} for i, talk in enumerate(talks)]
+    _write(folder / "dailydialog_multiref.jsonl", rows)
     return folder
+
+
+def _write(path, rows):
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
 
 
 def test_zhangs_grid_has_every_family_and_goes_on_where_it_stopped(data, tmp_path, monkeypatch, capsys):
@@ -40,7 +51,7 @@ def test_zhangs_grid_has_every_family_and_goes_on_where_it_stopped(data, tmp_pat
     assert main([*words, "--forecast"]) == 0
     said = capsys.readouterr().out
     assert "21 of 22 parts to do" in said and "Unavailable: DailyDialog-Eval" in said
-    kept = tmp_path / "zhang-tiny-0" / "usr_topical_chat-encoder-tiny-bert.json"
+    (kept,) = (tmp_path / "zhang-tiny-0").glob("usr_topical_chat-encoder-tiny-bert.*.json")
     before = kept.stat().st_mtime_ns
     assert main(words) == 0 and kept.stat().st_mtime_ns == before
     text = (tmp_path / "zhang-tiny-0" / "report.md").read_text()
@@ -48,7 +59,7 @@ def test_zhangs_grid_has_every_family_and_goes_on_where_it_stopped(data, tmp_pat
     rows = {line.split("|")[1].strip() for line in text.split("by criterion, usr_persona_chat")[1].splitlines() if "|" in line}
     encoders = {f"{metric}, tiny-{m}" for metric in ("ESM", "CoSim") for m in ("bert", "simcse", "electra", "gpt", "xlnet")}
     assert encoders | {f"SLP, tiny-{m}" for m in ("bert", "roberta", "deberta", "electra", "gpt", "xlnet")} <= rows
-    pooled = json.loads(kept.with_name("usr_topical_chat-encoder-tiny-simcse.json").read_text())["settings"]["esm"]
+    pooled = json.loads(next(kept.parent.glob("usr_topical_chat-encoder-tiny-simcse.*.json")).read_text())["settings"]["esm"]
     assert pooled["vectors"] == "cls of the last layer"
     assert r"\begin{tabular}" in (tmp_path / "zhang-tiny-0" / "report.tex").read_text()
 
@@ -77,14 +88,74 @@ def test_averages_are_plain_means_over_criteria_and_sets():
 
 def test_a_figure_and_its_numbers_are_written(tmp_path):
     table = Table("A < B", "about", ["model", "value"], [["a & b", "-0.50"]], {"a & b": -0.5, "c": 1.0})
-    report.write(zhang, [table], "head", tmp_path)
+    report.write("paper", [table], "head", [], tmp_path)
     drawn = (tmp_path / "figure-1.svg").read_text()
     assert "A &lt; B" in drawn and drawn.count("<rect") == 2 and "-0.50" in drawn
     assert r"a \& b & $-$0.50" in (tmp_path / "report.tex").read_text()
 
 
 def test_a_part_that_fails_leaves_those_before_it(tmp_path):
-    parts = [Part("one", 0, lambda: {"value": 1}), Part("two", 0, lambda: 1 / 0)]
+    parts = [Part("one", 0, lambda found, place: {"value": 1}), Part("two", 0, lambda found, place: 1 / 0, {}, ["one"])]
     with pytest.raises(ZeroDivisionError):
-        run(zhang, parts, tmp_path, lambda line: None)
-    assert json.loads((tmp_path / "one.json").read_text())["value"] == 1 and not (tmp_path / "two.json").exists()
+        run(parts, tmp_path, lambda line: None)
+    assert [json.loads(path.read_text())["value"] for path in tmp_path.glob("*.json")] == [1]
+
+
+def test_a_part_is_another_one_where_its_settings_or_those_that_it_needs_differ():
+    one = lambda rate: Part("one", 0, dict, {"rate": rate})
+    two = Part("two", 0, dict, {}, ["one"])
+    first, again, other = (keys([one(rate), two]) for rate in (1, 1, 2))
+    assert first == again and first["one"] != other["one"] and first["two"] != other["two"]
+    assert with_needs([one(1), two, Part("three", 0, dict)], ["two"]) == [one(1), two]
+
+
+@pytest.fixture(scope="module")
+def zhous(data, tmp_path_factory):
+    """What the command wrote after two stops."""
+    folder = tmp_path_factory.mktemp("zhou")
+    words = ["zhou", str(data), "--out", str(folder), "--preset", "tiny"]
+    for part in ("stand-in", "dailydialog_gupta-wo-weak-supervision-0"):
+        assert main([*words, "--part", part]) == 0
+    assert main(words) == 0
+    return words, folder / "zhou-tiny-0"
+
+
+def test_zhous_tables_have_no_empty_row_and_name_the_stand_in(zhous):
+    text = (zhous[1] / "report.md").read_text()
+    tables = {part.partition("\n")[0]: part for part in text.split("## ")[1:]}
+    rows = {
+        title: {line.split(" | ")[0][2:]: line.split(" | ")[1:] for line in part.splitlines() if line.startswith("| ")}
+        for title, part in tables.items()
+    }
+    ablated = rows["Table 5: what each part is worth"]
+    assert set(zhou_tables.THEIRS_5) <= set(ablated) and all(cell for cells in ablated.values() for cell in cells)
+    assert ablated["w/o weak supervision"][-2:] == ["0.728", "0.737 |"]
+    chosen = rows["Table 3: what each metric chooses"]
+    assert chosen["our approach"][4:] == ["8", "3.14", "9", "3.41 |"] and chosen["ADEM"][0].endswith(" of 3")
+    for title in ("Table 2: by checkpoints, no people", "Table 3: what each metric chooses"):
+        assert "tiny-electra, taught by the people of usr_topical_chat" in tables[title]
+    assert len(rows["Table 4: three examples"]) == 5 and "Unavailable: Stories" in text
+
+
+def test_a_part_says_the_same_in_another_folder(zhous, tmp_path):
+    words, folder = zhous
+    assert main([*words[:3], str(tmp_path), *words[4:], "--part", "lstm-1-1"]) == 0
+    here, there = (next(p.glob("lstm-1-1.*.json")) for p in (folder, tmp_path / "zhou-tiny-0"))
+    same = lambda path: {k: v for k, v in json.loads(path.read_text()).items() if k != "seconds"}
+    assert here.name == there.name and same(here) == same(there)
+
+
+def test_what_a_metric_chooses_by_hand():
+    """It takes b and c; b is the best of its field, c is not: one win of two, mean (4 + 1) / 2."""
+    worth = {"a": 3.0, "b": 4.0, "c": 1.0, "d": 2.0}
+    assert zhou_tables._chosen([{"a": 0, "b": 1, "c": 1, "d": 0}], [["a", "b"], ["c", "d"]], worth) == ["1 of 2", "2.50"]
+    assert zhou_tables._chosen([{}], [["a", "b"]], worth) == ["", ""]
+
+
+def test_random_settings_lie_in_the_stated_range_and_groups_share_an_architecture():
+    size = zhou.SIZES["paper"]
+    assert len(size.names) == 50 and {runs.group_of(name) for name in size.names[:5]} == {"lstm-1"}
+    drawn = [runs.drawn(name, size, 0) for name in size.names]
+    low, high = runs.RANGE["learning_rate"]
+    assert all(low <= one.learning_rate <= high and 0 <= one.dropout <= 0.5 for one in drawn)
+    assert len({one.learning_rate for one in drawn}) == 50 and runs.drawn("lstm-1-1", size, 0) == drawn[0]

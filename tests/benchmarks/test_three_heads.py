@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from benchmarks.metrics.judged_sets import SETS
 from benchmarks.metrics.three_heads import PARTS, Labelled, by_output, f1_and_accuracy, groups, labelled, table
+from benchmarks.studies.judged_sets import SETS
 from evaluator.judges.texts import Referenced, Text
 
 TEXTS = [Text((f"m{i}",), "o") for i in range(3)]
