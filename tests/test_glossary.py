@@ -53,8 +53,8 @@ def pure_modules() -> list[Path]:
     """The modules that pyproject.toml keeps free of frameworks."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     (contract,) = (contract for contract in contracts if "django" in contract.get("forbidden_modules", ()))
-    rooms = [ROOT / name.replace(".", "/") for name in contract["source_modules"]]
-    return modules(*(room if room.is_dir() else room.with_suffix(".py") for room in rooms))
+    names = [name.replace(".", "/") for name in contract["source_modules"]]
+    return modules(*(room for name in names for room in [*ROOT.glob(name), *ROOT.glob(f"{name}.py")]))
 
 
 def test_every_row_has_a_term_a_meaning_a_source_and_a_place():

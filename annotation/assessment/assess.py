@@ -5,7 +5,7 @@ asks for the second.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from django.db import transaction
@@ -14,14 +14,13 @@ from django.utils import timezone
 from annotation.assessment import snapshot_contents
 from annotation.assessment.asked_for import aims
 from annotation.assessment.dependence import group_copies
-from annotation.assessment.span_marks import agreement_on_marks
 from annotation.assessment.tables import Systems, Table, reliability_of, systems_of, tables_of
 from annotation.models import Adjudication, AuditEvent, Campaign, Criterion, Output, QualityDecision, Snapshot
 from annotation.outcome import CHOICES, Outcome
 from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.krippendorff import Level
 from annotation.quality.reliability import Reliability
-from annotation.quality.report import JudgmentReport, ScoreReport, SpanReport, decided
+from annotation.quality.report import JudgmentReport, ScoreReport, decided
 from annotation.quality.verdict import Asks, Rule
 from annotation.questions import registry, store
 from annotation.questions.kind import AgreementRule, Question
@@ -115,8 +114,7 @@ def assess_questions(
         threshold = rule["mad"] if question.criterion is None else threshold_of(question.criterion, rule["mad"])
         measured = AgreementRule(rule["level"], threshold, on_zero_mad, rule["seed"], points_of(question.criterion))
         report = question.kind.assess(table.degrees, measured)
-        if question.kind.marks_texts and isinstance(report, ScoreReport):
-            report = SpanReport(**vars(report), marks=agreement_on_marks(campaign, question, rule["seed"]))
+        report = replace(report, own=question.kind.own_agreement(store.to(campaign, question).counted(), rule["seed"]))
         reliability, why = _reliability(table, systems, rule["seed"])
         report = decided(report, aim[question.name].asks, reliability, why, as_zhao=verdict == Rule.ZHAO)
         kept = getattr(report, "keep", None)

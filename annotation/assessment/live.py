@@ -10,7 +10,6 @@ from django.db.models import Count, Max, Q, Sum
 from django.db.models.functions import Least
 
 from annotation.answers import Filters, judgments, scores, submissions
-from annotation.assessment.span_marks import agreement_of, in_a_sentence
 from annotation.models import Annotator, Campaign, ItemReport, Purpose, Submission
 from annotation.outcome import CODES
 from annotation.quality.crossed import context_mean, of_whom
@@ -88,7 +87,9 @@ def score_figures(campaign: Campaign, f: Filters, criteria) -> list[dict]:
         unsaid = np.isnan(rows_of_criterion[:, 4])  # cannot say
         rows_of_criterion = rows_of_criterion[~unsaid]
         if len(rows_of_criterion):
-            level = registry.about_output(criterion).kind.level("ordinal")
+            kind = registry.about_output(criterion).kind
+            level = kind.level("ordinal")
+            said = scores(campaign, f).filter(criterion=criterion, cannot_say=False)
             figures.append(
                 {
                     "criterion": criterion,
@@ -99,18 +100,10 @@ def score_figures(campaign: Campaign, f: Filters, criteria) -> list[dict]:
                     "systems": _means(rows_of_criterion, registry.about_output(criterion).sign, criterion),
                     "agreement": _agreement(rows_of_criterion[:, 3], rows_of_criterion[:, 4], level),
                     "level": level,
-                    "marks": _marks(campaign, f, criterion),
+                    "own": kind.own_agreement_in_words(kind.own_agreement(said)),
                 }
             )
     return figures
-
-
-def _marks(campaign: Campaign, f: Filters, criterion) -> str:
-    """How far people mark the same errors, where they mark some."""
-    if not registry.about_output(criterion).kind.marks_texts:
-        return ""
-    rows = scores(campaign, f).filter(criterion=criterion, cannot_say=False).order_by("output_id", "annotator_id")
-    return in_a_sentence(agreement_of(rows.values_list("output_id", "detail")))
 
 
 def _distribution(criterion, values: np.ndarray) -> list[dict]:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from annotation.assessment.datasheet import datasheet
 from annotation.assessment.rule_text import rule_in_words
-from annotation.assessment.span_marks import in_a_sentence
 from annotation.models import Campaign, Snapshot
 from annotation.questions import registry
 
@@ -77,7 +76,7 @@ def _agreement(snapshot: Snapshot) -> Section:
             ]
         )
         reasons.append(
-            f"{name}: {decision.verdict}. {' '.join(filter(None, (r['reason'], in_a_sentence(r.get('marks')))))}"
+            f"{name}: {decision.verdict}. {' '.join(filter(None, (r['reason'], registry.own_agreement_in_words(r))))}"
             + (f" Overruled: {decision.overrule_reason}" if decision.overrule_reason else "")
         )
     header = [

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.campaigns.protocol import CriterionSpec
-from annotation.questions.spans import ESA_SEVERITIES, HIGHEST, MQM_CATEGORIES
+from annotation.questions.spans.kind import ESA_SEVERITIES, HIGHEST, MQM_CATEGORIES
 from core.errors import Refused
 
 

@@ -1,6 +1,6 @@
 """One frozen result with everything that is known about the agreement on a criterion, and what follows from it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ParamSpec, TypeVar
 
@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from annotation.quality.chance_alpha import corrected_alpha, mean_and_sd, permutation_p, shuffled_alphas
-from annotation.quality.error_spans import SpanAgreement
 from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.gwet import gwet_ac, gwet_interval
 from annotation.quality.kappa import cohen_by_pair, fleiss_kappa, percent_agreement
@@ -58,10 +57,13 @@ class Agreement:
     rule: str = field(default=Rule.AGREEMENT.value, kw_only=True)
     reliability: Reliability | None = field(default=None, kw_only=True)  # of the systems' means, of all answers
     not_reliable: str = field(default="", kw_only=True)  # why there is none
+    own: Mapping[str, Any] = field(default_factory=dict, kw_only=True)  # what only this kind of question measures, by its names
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON: None where a number is undefined, without the mask."""
-        return {name: value for name, value in asdict(self).items() if name != "keep"}
+        found = asdict(self)
+        own: dict[str, Any] = found.pop("own")
+        return {name: value for name, value in found.items() if name != "keep"} | own
 
 
 @dataclass(frozen=True)
@@ -91,13 +93,6 @@ class ScoreReport(Agreement):
     alpha_corrected_low: float | None
     alpha_corrected_high: float | None
     keep: np.ndarray = field(repr=False, compare=False)  # bool (raters, units)
-
-
-@dataclass(frozen=True)
-class SpanReport(ScoreReport):
-    """Agreement on the weights of marked errors, and on the marks themselves; None where nobody can say."""
-
-    marks: SpanAgreement | None = field(default=None, kw_only=True)
 
 
 @dataclass(frozen=True)

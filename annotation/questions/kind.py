@@ -15,6 +15,7 @@ from django.forms import Form
 from django.utils.translation import gettext, gettext_lazy
 
 from annotation.models import Assignment, Criterion
+from annotation.models.judgment import AnswerQuerySet
 from annotation.quality.krippendorff import Level
 from annotation.quality.report import JudgmentReport, ScoreReport
 from annotation.quality.verdict import Asks
@@ -272,6 +273,15 @@ class Kind:
     def assess(self, values: np.ndarray, rule: AgreementRule) -> ScoreReport | JudgmentReport:
         """values: (raters, units), nan where missing."""
         raise NotImplementedError
+
+    def own_agreement(self, answers: AnswerQuerySet, seed: int = 0) -> dict[str, Any]:
+        """What only this kind measures of how far people agree, {name in the report: figures}. answers: all that count, before
+        any filter; none are read where the kind measures nothing of its own."""
+        return {}
+
+    def own_agreement_in_words(self, report: Mapping[str, Any]) -> str:
+        """What a report says of these, a sentence; empty: nothing."""
+        return ""
 
     @property
     def reversal(self) -> float | None:

@@ -1,11 +1,14 @@
 """The kinds of questions that there are, and which questions are asked about what."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from annotation.models import Campaign, Criterion, Item
 from annotation.questions.columns import FILES
 from annotation.questions.kind import Kind, Question
 from annotation.questions.pair import Pair, pair_of
 from annotation.questions.scale import Scale
-from annotation.questions.spans import Spans
+from annotation.questions.spans.kind import Spans
 from core.errors import Refused, quoted
 
 SCALE, PAIR, SPANS = Scale(), Pair(), Spans()
@@ -70,6 +73,11 @@ def asked(campaign: Campaign, item: Item) -> list[Question]:
     if campaign.pairwise_by_criterion:
         return [about_pair(campaign, criterion) for criterion in campaign.asked]
     return [about_pair(campaign)]
+
+
+def own_agreement_in_words(report: Mapping[str, Any]) -> str:
+    """What a report says of figures that only some kind has."""
+    return " ".join(filter(None, (kind.own_agreement_in_words(report) for kind in kinds())))
 
 
 def of_row(row) -> Question:

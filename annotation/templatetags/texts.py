@@ -15,15 +15,15 @@ from django.utils.translation import get_language, gettext, gettext_noop
 from annotation.annotating import meaning
 from annotation.annotating.conversation import conversation
 from annotation.assessment.rule_text import rule_in_words
-from annotation.assessment.span_marks import in_a_sentence
 from annotation.campaigns.images import images_in
 from annotation.models import Campaign, Context
-from annotation.questions.spans import in_words as marks_in_words
+from annotation.questions import registry
+from annotation.questions.spans.kind import in_words as marks_in_words
 from core.rich_text import page_html, rich_html
 
 register = template.Library()
 register.filter(rule_in_words)
-register.filter("same_marks", in_a_sentence)
+register.filter(registry.own_agreement_in_words)
 register.filter("marked", marks_in_words)
 
 MEASURES = {

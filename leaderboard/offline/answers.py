@@ -19,8 +19,8 @@ from annotation.data.shapes.registry import shape_of
 from annotation.data.shapes.shape import JUDGE_PAIRS, JUDGE_SCORES, JUDGMENTS, SCORES, SPANS
 from annotation.data.spellings import Spellings, folded
 from annotation.outcome import outcome_named, side_named
-from annotation.quality.error_spans import MQM
 from annotation.questions.columns import is_cannot_say
+from annotation.questions.spans.method import MQM
 from core.errors import ImportRefused, Refused, RowError, quoted
 from core.rowfiles import BadField, NotAnswered, Row, read_rows, shown
 from evaluator.judges.texts import context_key

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from annotation.assessment import snapshot_contents
-from annotation.quality.error_spans import OUTPUT, SOURCE
 from annotation.questions import registry
+from annotation.questions.spans.method import OUTPUT, SOURCE
 from core.errors import Refused
 from leaderboard.publication.published import Published, slugs
 

@@ -9,7 +9,7 @@ from annotation.data.fields import guess
 from annotation.data.shapes.pairs import has_sides, outputs_of
 from annotation.data.shapes.shape import JUDGMENTS, OUTPUTS, SCORES, SPANS, Entry, Fields, LeftOut, Shape, Surroundings
 from annotation.data.shapes.values import point
-from annotation.quality.error_spans import MQM, OUTPUT, SOURCE
+from annotation.questions.spans.method import MQM, OUTPUT, SOURCE
 from core.rows import BadField
 
 BESIDE = ("id", "annotator", "annotation_id", "created_at", "updated_at", "lead_time")  # what a table says of an annotation

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from annotation.data.shapes.shape import OUTPUTS, SCORES, SPANS, Entry, Fields, LeftOut, Shape, Surroundings
-from annotation.quality.error_spans import MQM as MQM_WEIGHTS
-from annotation.quality.error_spans import NOWHERE, OUTPUT, SOURCE
+from annotation.questions.spans.method import MQM as MQM_WEIGHTS
+from annotation.questions.spans.method import NOWHERE, OUTPUT, SOURCE
 from core.rows import BadField, Row, shown
 
 NO_ERROR = ("no-error", "no error")

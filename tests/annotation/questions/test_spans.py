@@ -18,7 +18,7 @@ from annotation.data.export import as_csv, as_jsonl, exported_answers
 from annotation.data.importer import import_answers, import_file, import_outputs
 from annotation.models import Campaign, LikertScore, User
 from annotation.people.accounts import add_annotator
-from annotation.quality.error_spans import MQM, NOWHERE, OUTPUT, SOURCE, Span, matched, span_agreement
+from annotation.questions.spans.method import MQM, NOWHERE, OUTPUT, SOURCE, Span, matched, span_agreement
 from core.errors import ImportRefused, Refused
 from leaderboard import tasks
 from leaderboard.archive.export import write_archive

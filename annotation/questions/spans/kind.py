@@ -13,11 +13,13 @@ from django import forms
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from annotation.models import Annotator, Assignment, Criterion, LikertScore, Output
-from annotation.quality.error_spans import MQM, Scheme
+from annotation.models.judgment import AnswerQuerySet
 from annotation.quality.krippendorff import Level
-from annotation.questions import marks
 from annotation.questions.columns import SPAN_FIELDS, is_cannot_say
 from annotation.questions.kind import CANNOT_SAY, CANNOT_SAY_WORDS, Given, Question, Widget
+from annotation.questions.spans import marks
+from annotation.questions.spans.agreement import agreement_of, in_a_sentence
+from annotation.questions.spans.method import MQM, Scheme
 from annotation.questions.value_kind import ValueKind
 from core.errors import Refused
 from core.rowfiles import BadField, Row
@@ -274,6 +276,13 @@ class Spans(ValueKind):
 
     def level(self, rule_level: Level) -> Level:
         return "interval"  # of the sum of weights
+
+    def own_agreement(self, answers: AnswerQuerySet, seed: int = 0) -> dict[str, Any]:
+        rows = answers.order_by("output_id", "annotator_id").values_list("output_id", "detail")
+        return {"marks": agreement_of(rows, seed)}
+
+    def own_agreement_in_words(self, report: Mapping[str, Any]) -> str:
+        return in_a_sentence(report.get("marks"))
 
 
 def given_of(criterion: Criterion, found: Sequence[marks.Mark]) -> Given:

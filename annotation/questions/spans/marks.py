@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from annotation.quality.error_spans import NOWHERE, OUTPUT, SOURCE, Scheme, Span
+from annotation.questions.spans.method import NOWHERE, OUTPUT, SOURCE, Scheme, Span
 
 MOST = 200  # errors that one person marks in one text
 LONGEST_CATEGORY = 100

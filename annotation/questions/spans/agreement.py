@@ -1,21 +1,12 @@
-"""How far people mark the same errors: from rows to the method's spans, and in a sentence."""
+"""How far people mark the same errors: from what is kept of their answers to the method's spans, and in a sentence."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from annotation.models import Campaign
-from annotation.quality.error_spans import Span, SpanAgreement, span_agreement
-from annotation.questions import store
-from annotation.questions.kind import Question
-from annotation.questions.marks import spans_of
-
-
-def agreement_on_marks(campaign: Campaign, question: Question, seed: int = 0) -> SpanAgreement | None:
-    """Of all answers that say something, before any filter; None where no two people marked anything in one text."""
-    rows = store.to(campaign, question).counted().order_by("output_id", "annotator_id").values_list("output_id", "detail")
-    return agreement_of(rows, seed)
+from annotation.questions.spans.marks import spans_of
+from annotation.questions.spans.method import Span, SpanAgreement, span_agreement
 
 
 def agreement_of(rows: Iterable[tuple[int, Mapping[str, Any] | None]], seed: int = 0) -> SpanAgreement | None:

@@ -1,0 +1,1 @@
+"""Error spans (ESA, MQM): all that is this kind's alone."""
