@@ -28,6 +28,7 @@ def item_context(campaign: Campaign, item: Item, swapped=False, answer=None, ref
         "left": left,
         "right": right,
         "marked_texts": marked_texts(campaign, item) if any(question.kind.marks_texts for question in questions) else None,
+        "scripts": sorted({question.kind.script for question in questions} - {""}),
         "questions": [question.kind.widget(question, answer, bool(refused)) for question in questions],
         "keys": list(dict.fromkeys(key for question in questions for key in question.keys)),
         "reason": answer.get("reason", ""),

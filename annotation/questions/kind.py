@@ -81,6 +81,10 @@ class Widget:
         return self.question.kind.template
 
     @property
+    def script(self) -> str:
+        return self.question.kind.script
+
+    @property
     def criterion(self) -> Criterion | None:
         return self.question.criterion
 
@@ -138,7 +142,10 @@ class Kind:
 
     name: under which criteria, files and snapshots know it. part: where its answers stand in what is sent, {part: {criterion
     id: answer}}; prefix: of its inputs' names. template: of its widget; keys: (HTML of the keys, what they do), for the list
-    of keys. table: the model that stores its answers. files: what its exports and imports are called.
+    of keys. script: of its widget, by its path under static/: a module that exports `drawAll`, which draws all its widgets of
+    a page; the widget says `data-script`, so that the page runs it again where the next item took its place. script_words:
+    {name: text} of what the script says (`word`). table: the model that stores its answers. files: what its exports and
+    imports are called.
     """
 
     name: ClassVar[str]
@@ -149,6 +156,8 @@ class Kind:
     prefix: ClassVar[str]
     template: ClassVar[str]
     keys: ClassVar[Sequence[tuple[Any, Any]]] = ()
+    script: ClassVar[str] = ""
+    script_words: ClassVar[Mapping[str, str]] = {}
     table: ClassVar[type]
     files: ClassVar[str]
     asks: ClassVar[Asks] = Asks.TRUTH  # what its verdict rests on, where no researcher says otherwise
@@ -244,6 +253,10 @@ class Kind:
 
     def row_in_words(self, row: Any) -> str:
         raise NotImplementedError
+
+    def beside_in_words(self, row: Any) -> str:
+        """What an answer says beside what counts, for researchers; empty: nothing."""
+        return ""
 
     # -- checks: items whose answer is known, and items shown again
 

@@ -85,6 +85,11 @@ def of_row(row) -> Question:
     return Question(PAIR, row.criterion) if isinstance(row, PAIR.table) else about_output(row.criterion)
 
 
+def beside_in_words(row) -> str:
+    """What a stored answer says beside what counts; its criterion is loaded."""
+    return of_row(row).kind.beside_in_words(row)
+
+
 def all_questions(campaign: Campaign) -> list[Question]:
     """Everything that may have been asked: outputs by criterion, pairs on the whole, pairs by criterion."""
     criteria = list(campaign.criteria.all())

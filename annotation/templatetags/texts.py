@@ -18,13 +18,12 @@ from annotation.assessment.rule_text import rule_in_words
 from annotation.campaigns.images import images_in
 from annotation.models import Campaign, Context
 from annotation.questions import registry
-from annotation.questions.spans.kind import in_words as marks_in_words
 from core.rich_text import page_html, rich_html
 
 register = template.Library()
 register.filter(rule_in_words)
 register.filter(registry.own_agreement_in_words)
-register.filter("marked", marks_in_words)
+register.filter(registry.beside_in_words)
 
 MEASURES = {
     "kappa": "Fleiss' kappa",
@@ -55,18 +54,11 @@ SCRIPT_WORDS = {
     "differences_hidden": gettext_noop("The differences are no longer marked."),
     "too_long": gettext_noop("These texts are too long to compare word by word."),
     "different": gettext_noop("different:"),
-    "text_to_mark": gettext_noop("The text. Select what is wrong, then choose how grave it is."),
-    "context_to_mark": gettext_noop("The context. Select what the text lacks, then choose how grave that is."),
-    "select_first": gettext_noop("Select some words first."),
-    "marked": gettext_noop("{severity}: {words}. Marked: {count}."),
-    "taken_off": gettext_noop("No longer marked: {words}. Marked: {count}."),
-    "severity_of": gettext_noop("Severity of “{words}”"),
-    "category_of": gettext_noop("Category of “{words}”"),
-    "take_off": gettext_noop("Remove the mark of “{words}”"),
     "copy": gettext_noop("Copy"),
     "copied": gettext_noop("Copied"),
     "copy_by_hand": gettext_noop("Select the text and copy it."),
 }
+SCRIPT_WORDS |= {name: text for kind in registry.kinds() for name, text in kind.script_words.items()}
 RULES = {
     "agreement": "agreement of single answers",
     "reliability": "reliability of the systems' means",

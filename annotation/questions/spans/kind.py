@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django import forms
-from django.utils.translation import gettext, gettext_lazy, ngettext
+from django.utils.translation import gettext, gettext_lazy, gettext_noop, ngettext
 
 from annotation.models import Annotator, Assignment, Criterion, LikertScore, Output
 from annotation.models.judgment import AnswerQuerySet
@@ -52,6 +52,17 @@ SEVERITY_WORDS = {
     "minor": gettext_lazy("minor"),
     "major": gettext_lazy("major"),
     "critical": gettext_lazy("critical"),
+}
+
+SCRIPT_WORDS = {
+    "text_to_mark": gettext_noop("The text. Select what is wrong, then choose how grave it is."),
+    "context_to_mark": gettext_noop("The context. Select what the text lacks, then choose how grave that is."),
+    "select_first": gettext_noop("Select some words first."),
+    "marked": gettext_noop("{severity}: {words}. Marked: {count}."),
+    "taken_off": gettext_noop("No longer marked: {words}. Marked: {count}."),
+    "severity_of": gettext_noop("Severity of “{words}”"),
+    "category_of": gettext_noop("Category of “{words}”"),
+    "take_off": gettext_noop("Remove the mark of “{words}”"),
 }
 
 
@@ -147,6 +158,8 @@ class Spans(ValueKind):
         ("<kbd>0</kbd>", gettext_lazy("there is no error")),
         ("<kbd>Delete</kbd>", gettext_lazy("take off the mark at the caret")),
     )
+    script = "js/annotate/spans.js"
+    script_words = SCRIPT_WORDS
     columns, value_column = ("scheme", "errors", "score"), "errors"
     number_column = "score"
     fields = SPAN_FIELDS
@@ -230,6 +243,9 @@ class Spans(ValueKind):
 
     def row_in_words(self, row: LikertScore) -> str:
         return str(CANNOT_SAY_WORDS) if row.value is None else in_words((row.detail or {}).get("spans", []))
+
+    def beside_in_words(self, row: LikertScore) -> str:
+        return in_words(row.detail["spans"]) if row.detail and row.detail.get("spans") else ""
 
     # -- files
 

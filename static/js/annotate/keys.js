@@ -37,10 +37,10 @@ document.addEventListener("input", ({ target }) => {
   for (const radio of target.closest("[data-scale]").querySelectorAll("input[type=radio]")) radio.checked = false;
 });
 
-const answered = (scale) => Boolean(scale.querySelector("input:checked") || scale.querySelector("input[type=number], [data-marked]")?.value);
+const answered = (scale) => Boolean(scale.querySelector("input:checked") || scale.querySelector("input[type=number], textarea[name]")?.value);
 // Choosing moves no text: the questions stay in sight (comparena.css), and scroll among themselves where there are many.
 const focusAt = (input) => {
-  if (form().querySelector(".spans")) return input.focus(); // whose text is among the questions
+  if (form().querySelector(".holds-text")) return input.focus(); // a text stands among the questions
   input.focus({ preventScroll: true });
   const bar = form(), around = input.closest("[data-scale]").getBoundingClientRect(), seen = bar.getBoundingClientRect();
   if (bar.scrollHeight <= bar.clientHeight) return;

@@ -142,7 +142,7 @@ const ready = () => {
   const form = document.querySelector("[data-answer]");
   if (form) kept.restoreDraft(user, form);
   followAll();
-  if (document.querySelector("[data-spans]")) import("./spans.js").then(({ drawAll }) => drawAll());
+  for (const { dataset } of document.querySelectorAll("[data-script]")) import(dataset.script).then(({ drawAll }) => drawAll());
   reachPanes();
 };
 
