@@ -4,7 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from annotation.questions.columns import FILES, Field, maybe
+from annotation.questions.answer_files import FILES
+from annotation.questions.columns import Field, maybe
 
 
 def _sides(letter: str, number: str, place: str) -> tuple[str, ...]:
@@ -163,7 +164,7 @@ def fields_of(what: str) -> list[Field]:
         return JUDGE_FILES[what][1]
     if what not in FILES:
         return OUTPUTS
-    sides, own = FILES[what]
+    sides, own = FILES[what].sides, FILES[what].fields
     about, which = (ABOUT_PAIR, WHICH_PAIR) if sides == 2 else (ABOUT_OUTPUT, WHICH_OUTPUT)
     return [*about, *own, *which]
 
@@ -171,7 +172,7 @@ def fields_of(what: str) -> list[Field]:
 def answer_field(what: str) -> str:
     """That which holds the answer itself; empty for outputs."""
     if what in FILES:
-        return FILES[what][1][0].name
+        return FILES[what].fields[0].name
     return {"judge_scores": "score", "judge_pairs": "choice"}.get(what, "")
 
 
@@ -187,7 +188,7 @@ def constants_of(what: str) -> tuple[str, ...]:
         return tuple(f.name for f in fields_of(what) if f.name in ("system", "system_a", "system_b", "judge", "best"))
     if what not in FILES:
         return ()
-    sides, own = FILES[what]
+    sides, own = FILES[what].sides, FILES[what].fields
     about_output = ("system", "aspect", "annotator", *(field.name for field in own if field.name in ("scale", "best")))
     return ("system_a", "system_b", "annotator") if sides == 2 else about_output
 

@@ -1,7 +1,10 @@
 """What columns of files are called, and the words for an answer that says nothing."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+from core.rows import Row
 
 
 @dataclass(frozen=True)
@@ -12,6 +15,18 @@ class Field:
     about: str
     required: bool = True
     others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class AnswerFile:
+    """A file of people's answers. sides: how many outputs an answer is about; fields: its own, beside those that say whose
+    answer it is and about what. called: in an account of a file, "people's scores"; empty: not named there. as_score: a row of
+    another tool's file as a row of scores, where answers of the kind are read without a server (`leaderboard.offline`)."""
+
+    sides: int
+    fields: tuple[Field, ...]
+    called: str = ""
+    as_score: Callable[[Row], Row] | None = None
 
 
 def maybe(name: str, about: str, *others: str) -> Field:
@@ -31,17 +46,6 @@ SCALE_FIELDS = (
     maybe("scale", "[lowest, highest] or 1-5; required for a new criterion"),
     *DIRECTION_FIELDS,
 )
-SPAN_FIELDS = (
-    Field(
-        "errors",
-        'a list of {"start", "end", "severity", "category"}; [] where there is none',
-        others=("error_spans", "spans", "marks"),
-    ),
-    maybe("scheme", "severities and categories with their weights; a new criterion without it has MQM's"),
-    maybe("score", "the sum of the errors' weights, checked where it is given"),
-    maybe("best", "low, which it always is"),
-    maybe("cannot_say", "true where the person could not say"),
-)
 PAIR_FIELDS = (
     Field("choice", "A, tie or B (or left, right, both_bad)", others=("preference", "winner", "judgment", "label")),
     maybe("strength", "slightly or much: how much better; empty: better and no more"),
@@ -51,10 +55,6 @@ PAIR_FIELDS = (
     maybe("cannot_say", "true where the person could not say"),
     maybe("both_bad", "true for a tie in which neither is good"),
 )
-# By what files of answers are called: (how many outputs an answer is about, its fields). `registry.register` adds others; these
-# are here so that other programs' files are recognised without Django.
-FILES: dict[str, tuple[int, tuple[Field, ...]]] = {"scores": (1, SCALE_FIELDS), "judgments": (2, PAIR_FIELDS)}
-
 # As surveys write it. An empty cell, or N/A, is no answer at all.
 CANNOT_SAY = {
     "cannot_say",

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotation.models import Campaign, Criterion, Item
-from annotation.questions.columns import FILES
+from annotation.questions.answer_files import FILES
+from annotation.questions.columns import AnswerFile
 from annotation.questions.kind import Kind, Question
 from annotation.questions.pair import Pair, pair_of
 from annotation.questions.scale import Scale
@@ -22,7 +23,7 @@ def register(kind: Kind) -> None:
         if kind.name == other.name or kind.files == other.files or shares:
             raise ValueError(f"{kind.name}: {other.name} is known by the same name.")
     _kinds[kind.name] = kind
-    FILES[kind.files] = kind.sides, tuple(kind.fields)
+    FILES.setdefault(kind.files, AnswerFile(kind.sides, tuple(kind.fields)))
 
 
 def unregister(kind: Kind) -> None:

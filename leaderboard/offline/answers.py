@@ -16,16 +16,17 @@ from typing import Any
 from annotation.data.fields import guess
 from annotation.data.files import Reading, is_archive
 from annotation.data.shapes.registry import shape_of
-from annotation.data.shapes.shape import JUDGE_PAIRS, JUDGE_SCORES, JUDGMENTS, SCORES, SPANS
+from annotation.data.shapes.shape import JUDGE_PAIRS, JUDGE_SCORES, JUDGMENTS, SCORES
 from annotation.data.spellings import Spellings, folded
 from annotation.outcome import outcome_named, side_named
+from annotation.questions.answer_files import FILES
 from annotation.questions.columns import is_cannot_say
-from annotation.questions.spans.method import MQM
 from core.errors import ImportRefused, Refused, RowError, quoted
 from core.rowfiles import BadField, NotAnswered, Row, read_rows, shown
 from evaluator.judges.texts import context_key
 
 KINDS = (JUDGMENTS, JUDGE_PAIRS, SCORES, JUDGE_SCORES)
+AS_SCORES = {kind: file.as_score for kind, file in FILES.items() if file.as_score}  # where a file has no scores beside them
 BY_PROGRAMS = (JUDGE_PAIRS, JUDGE_SCORES)
 POINTS = {"A": 1.0, "tie": 0.0, "B": -1.0}
 SUM_ERROR = 1e-6  # of probabilities that add up to 1
@@ -177,7 +178,7 @@ def _kinds(path: Path, how: How) -> tuple[str, tuple[str, ...]]:
     shape = shape_of(JUDGMENTS, first[0]) if first and not how.raters else None
     if shape is not None:
         kinds = tuple(kind for kind in KINDS if kind in shape.kinds)
-        return shape.name, kinds or ((SPANS,) if SPANS in shape.kinds else ())
+        return shape.name, kinds or tuple(kind for kind in AS_SCORES if kind in shape.kinds)
     names = set(guess(JUDGMENTS, list(first[0]) if first else [])) | set(how.columns or {})
     return "", (JUDGMENTS,) if {"system_a", "system_b"} <= names and not how.raters else (SCORES,)
 
@@ -206,7 +207,7 @@ def _take(answers: Answers, kind: str, row: Row, names: Mapping[str, Spellings],
     else:
         if kind == JUDGE_SCORES and "judge" not in row.fields:
             return False
-        answers.scores.append(_score(_weighed(row) if kind == SPANS else row, about, names["system"]))
+        answers.scores.append(_score(AS_SCORES[kind](row) if kind in AS_SCORES else row, about, names["system"]))
     return True
 
 
@@ -310,12 +311,6 @@ def _points(row: Row, a: Output, b: Output, first_left: bool | None) -> float:
     if outcome is None:
         raise BadField("choice", f"expected A, tie, B or the name of a side's system, found {shown(word)}")
     return POINTS[outcome.value]
-
-
-def _weighed(row: Row) -> Row:
-    """Marked errors as their published weights' sum, where the file has no scores beside them."""
-    score = sum(MQM.weight(error["severity"], error["category"]) for error in row.get("errors", []))
-    return replace(row, fields=row.fields | {"score": round(score, 6), "best": "low"})
 
 
 def _score(row: Row, about: dict[str, Any], systems: Spellings) -> ScoreAnswer:

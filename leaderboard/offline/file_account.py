@@ -12,25 +12,25 @@ from typing import Any
 from annotation.data.fields import JUDGES_ARE_PEOPLE, guess
 from annotation.data.files import Reading, is_archive
 from annotation.data.shapes.registry import shape_of
-from annotation.data.shapes.shape import JUDGE_PAIRS, JUDGE_SCORES, JUDGMENTS, OUTPUTS, SCORES, SPANS
+from annotation.data.shapes.shape import JUDGE_PAIRS, JUDGE_SCORES, JUDGMENTS, OUTPUTS, SCORES
 from annotation.data.shapes.values import LANGUAGE_MODEL
+from annotation.questions.answer_files import FILES
 from core.errors import ImportRefused, Refused, RowError
 from core.rowfiles import read_rows
 from core.rows import paths_in
 from core.table_rows import REPEATED_HEADER, TITLE
-from leaderboard.offline.answers import KINDS, VERDICTS, Answers, How, read, sample_of, systems_of
+from leaderboard.offline.answers import AS_SCORES, KINDS, VERDICTS, Answers, How, read, sample_of, systems_of
 
+ANSWERS = (JUDGMENTS, SCORES, *AS_SCORES)  # people's
 NAMES = {
     OUTPUTS: "outputs",
-    JUDGMENTS: "people's judgments of pairs",
-    SCORES: "people's scores",
-    SPANS: "people's marked errors",
+    **{kind: FILES[kind].called for kind in ANSWERS},
     JUDGE_PAIRS: "a judge's answers about pairs",
     JUDGE_SCORES: "a judge's scores",
 }
 IN_DOUBT = {JUDGMENTS: "judgments of pairs, by people or by judges", SCORES: "scores, by people or by judges"}
 OF_JUDGES = {JUDGMENTS: ("its judgments as a judge's", " --pairs"), SCORES: ("its scores as a judge's", "")}
-IMPORTS = {OUTPUTS: "import_outputs", JUDGMENTS: "import_judgments", SCORES: "import_scores", SPANS: "import_spans"}
+IMPORTS = {kind: f"import_{kind}" for kind in (OUTPUTS, *ANSWERS)}
 NO_ANSWERS = (TITLE, REPEATED_HEADER)
 FEW = 12  # different values of a column that may be a verdict or a grade
 MISSING = {"", "na", "n/a", "nan", "none", "null", "-", "unlabeled"}
@@ -111,7 +111,7 @@ def _of_kind(path: Path, kind: str) -> dict[str, Any] | None:
 
 
 def _answers(path: Path, kinds: Sequence[str]) -> tuple[Answers | None, list[str]]:
-    if not set(kinds) & {*KINDS, SPANS}:
+    if not set(kinds) & {*KINDS, *AS_SCORES}:
         return None, []
     try:
         return read(path, How()), []

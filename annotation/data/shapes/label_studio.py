@@ -7,8 +7,9 @@ from typing import Any
 
 from annotation.data.fields import guess
 from annotation.data.shapes.pairs import has_sides, outputs_of
-from annotation.data.shapes.shape import JUDGMENTS, OUTPUTS, SCORES, SPANS, Entry, Fields, LeftOut, Shape, Surroundings
+from annotation.data.shapes.shape import JUDGMENTS, OUTPUTS, SCORES, Entry, Fields, LeftOut, Shape, Surroundings
 from annotation.data.shapes.values import point
+from annotation.questions.spans.columns import SPANS
 from annotation.questions.spans.method import MQM, OUTPUT, SOURCE
 from core.rows import BadField
 

@@ -12,7 +12,7 @@ from core.rows import Row
 
 Fields = dict[str, Any]
 
-OUTPUTS, SCORES, JUDGMENTS, SPANS = "outputs", "scores", "judgments", "spans"
+OUTPUTS, SCORES, JUDGMENTS = "outputs", "scores", "judgments"
 JUDGE_SCORES, JUDGE_PAIRS = "judge_scores", "judge_pairs"  # what programs said: never people's answers
 
 

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from annotation.data.shapes.shape import OUTPUTS, SCORES, SPANS, Entry, Fields, LeftOut, Shape, Surroundings
+from annotation.data.shapes.shape import OUTPUTS, SCORES, Entry, Fields, LeftOut, Shape, Surroundings
+from annotation.questions.spans.columns import SPANS
 from annotation.questions.spans.method import MQM as MQM_WEIGHTS
 from annotation.questions.spans.method import NOWHERE, OUTPUT, SOURCE
 from core.rows import BadField, Row, shown

@@ -15,10 +15,11 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop, ngette
 from annotation.models import Annotator, Assignment, Criterion, LikertScore, Output
 from annotation.models.judgment import AnswerQuerySet
 from annotation.quality.krippendorff import Level
-from annotation.questions.columns import SPAN_FIELDS, is_cannot_say
+from annotation.questions.columns import is_cannot_say
 from annotation.questions.kind import CANNOT_SAY, CANNOT_SAY_WORDS, Given, Question, Widget
 from annotation.questions.spans import marks
 from annotation.questions.spans.agreement import agreement_of, in_a_sentence
+from annotation.questions.spans.columns import SPAN_FIELDS, SPANS
 from annotation.questions.spans.method import MQM, Scheme
 from annotation.questions.value_kind import ValueKind
 from core.errors import Refused
@@ -150,7 +151,7 @@ class Spans(ValueKind):
     name = "spans"
     title = "marked errors (ESA, MQM)"
     about = "Error spans: what people marked as wrong in outputs already here"
-    part, prefix, files = "spans", "spans", "spans"
+    part, prefix, files = SPANS, SPANS, SPANS
     template = "includes/spans.html"
     keys = (
         ("<kbd>m</kbd>", gettext_lazy("go to the text; <kbd>Shift</kbd> and the arrows select what is wrong")),
