@@ -110,7 +110,7 @@ class ScoresImport(RowsImport):
         self.turned: list[Criterion] = []
         self.in_words: dict[str, dict[str, float]] = {}  # by criterion: {a word of the file: the point that it was read as}
         live = store.about_outputs(self.campaign).filter(retracted_at=None)
-        detail = F("detail") if self.asked.marks_texts else Value(None, output_field=JSONField())
+        detail = F("detail") if self.asked.is_told_by_detail else Value(None, output_field=JSONField())
         rows = live.values_list("criterion__name", "output_id", "annotator__name", "value", detail)
         self.answers = {(c, o, a): self.asked.told(v, beside) for c, o, a, v, beside in rows}
 

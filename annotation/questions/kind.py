@@ -6,7 +6,7 @@ kinds share that ask for a number about one output; `scale` and `pair` are the k
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -127,6 +127,17 @@ class Given:
 
 
 @dataclass(frozen=True)
+class KeptAnswer:
+    """An answer about one output that a snapshot keeps, for files of other tools. row: as an export has it; system: with its
+    checkpoint and sample; turns, output: the texts that it is about."""
+
+    row: Mapping[str, Any]
+    system: str
+    turns: Sequence[str]
+    output: str
+
+
+@dataclass(frozen=True)
 class AgreementRule:
     """How answers are filtered and agreement measured."""
 
@@ -145,7 +156,8 @@ class Kind:
     of keys. script: of its widget, by its path under static/: a module that exports `drawAll`, which draws all its widgets of
     a page; the widget says `data-script`, so that the page runs it again where the next item took its place. script_words:
     {name: text} of what the script says (`word`). table: the model that stores its answers. files: what its exports and
-    imports are called.
+    imports are called. writes: files of other tools that a published snapshot holds of the answers to each question, {path, in
+    which {} is the question: what writes them, given its name and the answers that are kept}.
     """
 
     name: ClassVar[str]
@@ -280,6 +292,8 @@ class Kind:
     def cells(self, row: Any) -> dict[str, Any]:
         """{column: value} of an answer."""
         raise NotImplementedError
+
+    writes: ClassVar[Mapping[str, Callable[[str, Sequence[KeptAnswer]], str]]] = {}
 
     # -- quality
 

@@ -24,6 +24,7 @@ class ValueKind(Kind):
     table = LikertScore
     columns: ClassVar[Sequence[str]] = ("scale", "score")
     value_column = "score"
+    is_told_by_detail: ClassVar[bool] = False  # does `told` read what is kept beside the number?
 
     @property
     def number_column(self) -> str:

@@ -12,7 +12,7 @@ from annotation.models import Campaign, Snapshot
 from core.archives import MAX_UNPACKED_BYTES
 from core.errors import Refused
 from leaderboard.boards import exports
-from leaderboard.publication import card, citation, eval_results, every_eval_ever, heds, inspect_ratings, marked_errors
+from leaderboard.publication import card, citation, eval_results, every_eval_ever, heds, inspect_ratings, kind_files
 from leaderboard.publication.published import Published, published, slug
 
 AT_ONCE = 100_000  # answers: some seconds
@@ -58,7 +58,7 @@ def _parts(of: Published, dataset: str) -> Iterator[tuple[str, bytes]]:
         yield f"{name}.json", (json.dumps(tree, ensure_ascii=False, indent=1) + "\n").encode()
         yield f"{name}.csv", exports.as_csv(board).encode()
     yield from inspect_ratings.files(of).items()
-    yield from marked_errors.files(of).items()
+    yield from kind_files.files(of).items()
     yield from ((f"every_eval_ever/{name}", content) for name, content in every_eval_ever.files(of).items())
     yield from eval_results.files(of, dataset).items()
     yield from heds.files(of.campaign, of.snapshot).items()

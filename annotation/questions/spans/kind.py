@@ -17,7 +17,7 @@ from annotation.models.judgment import AnswerQuerySet
 from annotation.quality.krippendorff import Level
 from annotation.questions.columns import is_cannot_say
 from annotation.questions.kind import CANNOT_SAY, CANNOT_SAY_WORDS, Given, Question, Widget
-from annotation.questions.spans import marks
+from annotation.questions.spans import marks, other_tools
 from annotation.questions.spans.agreement import agreement_of, in_a_sentence
 from annotation.questions.spans.columns import SPAN_FIELDS, SPANS
 from annotation.questions.spans.method import MQM, Scheme
@@ -165,10 +165,11 @@ class Spans(ValueKind):
     number_column = "score"
     fields = SPAN_FIELDS
     settings = (SEVERITIES, CATEGORIES, IN_SOURCE)
+    writes = {"mqm/{}.tsv": other_tools.mqm, "label_studio/{}.json": other_tools.label_studio}
     form = SpansForm
     form_template = "includes/spans_settings.html"
     counted = "sums of weights"
-    marks_texts = True
+    marks_texts, is_told_by_detail = True, True
 
     # -- settings
 

@@ -135,6 +135,13 @@ document.addEventListener("click", (event) => {
   if (text && event.detail === 1 && !busy && !selected && !String(getSelection())) keys.chooseSide(text.dataset.side);
 });
 
+// A widget may have a script of its own. Once it is here it draws at once, before a key that was pressed ahead of the page.
+const scripts = new Map();
+const draw = async (script) => {
+  if (!scripts.has(script)) scripts.set(script, await import(script));
+  scripts.get(script).drawAll();
+};
+
 const ready = () => {
   clock.restart();
   for (const opener of document.querySelectorAll("[data-open], [data-differences-tools], [data-jumps]")) opener.hidden = false;
@@ -142,7 +149,7 @@ const ready = () => {
   const form = document.querySelector("[data-answer]");
   if (form) kept.restoreDraft(user, form);
   followAll();
-  for (const { dataset } of document.querySelectorAll("[data-script]")) import(dataset.script).then(({ drawAll }) => drawAll());
+  for (const { dataset } of document.querySelectorAll("[data-script]")) draw(dataset.script);
   reachPanes();
 };
 
