@@ -65,30 +65,32 @@ def _concerns(suspect) -> dict:
 
 
 def _answers(campaign: Campaign, number: dict[int, int]) -> Answers:
-    """All counted answers, scores and choices, each question a criterion of its own, the better the higher."""
+    """All counted answers, scores and choices, each question a criterion of its own, the better the higher. A choice stands in
+    both orders of its pair, and has its time in the one that was shown."""
     scores, judgments = (rows.counted() for rows in store.both(campaign))
     common = ("annotator_id", "criterion_id", "submission__created_at")
     rows = [
-        (number[who], output, ("score", criterion), value if best == Criterion.Best.HIGH else -value, when, context)
+        (number[who], output, ("score", criterion), value if best == Criterion.Best.HIGH else -value, when, context, False)
         for who, criterion, when, output, value, context, best in scores.values_list(
             *common, "output_id", "value", "output__context_id", "criterion__best"
         )
     ]
     rows += [
-        (number[who], (a, b), ("pair", criterion), Outcome(choice).code, when, context)
-        for who, criterion, when, a, b, choice, context in judgments.values_list(
-            *common, "output_a_id", "output_b_id", "choice", "output_a__context_id"
+        (number[who], pair, ("pair", criterion), outcome.code, when if swapped is is_turned else None, context, True)
+        for who, criterion, when, a, b, choice, context, swapped in judgments.values_list(
+            *common, "output_a_id", "output_b_id", "choice", "output_a__context_id", "shown_swapped"
         )
+        for is_turned, pair, outcome in ((False, (a, b), Outcome(choice)), (True, (b, a), Outcome(choice).swap()))
     ]
     if not rows:
         return Answers.none()
-    annotator, what, question, value, when, context = zip(*rows)
+    annotator, what, question, value, when, context, has_sides = zip(*rows)
     item = {unit: i for i, unit in enumerate(sorted(set(what), key=str))}
     criterion = {name: i for i, name in enumerate(sorted(set(question), key=str))}
     order = [np.nan if moment is None else moment.timestamp() for moment in when]
     items, criteria = [item[unit] for unit in what], [criterion[name] for name in question]
     contexts = np.unique(context, return_inverse=True)[1]  # numbered from 0
-    return Answers(*(np.array(column) for column in (annotator, items, criteria, value, order, contexts)))
+    return Answers(*(np.array(column) for column in (annotator, items, criteria, value, order, contexts, has_sides)))
 
 
 def _behaviour(campaign: Campaign, number: dict[int, int]) -> Behaviour:

@@ -18,7 +18,8 @@ class Answers:
 
     annotator, item, criterion: int, numbered from 0; an item is an output or a pair. value: float, a score or the code
     of a choice. order: float, rises in the order in which one annotator answered, nan where that is not known. context:
-    int, of the item; each item is one of its own where it is left out.
+    int, of the item; each item is one of its own where it is left out. has_sides: bool, of both rows of an answer about a
+    pair, which stands in both orders.
     Nobody answers the same item on the same criterion twice.
     """
 
@@ -28,17 +29,20 @@ class Answers:
     value: NDArray[np.float64]
     order: NDArray[np.float64]
     context: NDArray[np.int64] = None  # type: ignore[assignment]
+    has_sides: NDArray[np.bool_] = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         if self.context is None:
             object.__setattr__(self, "context", self.item)
+        if self.has_sides is None:
+            object.__setattr__(self, "has_sides", np.zeros(np.shape(self.item), dtype=bool))
         for name in ("annotator", "item", "criterion", "context"):
             object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=np.int64))
         for name in ("value", "order"):
             object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=float))
         shapes = {getattr(self, name).shape for name in self.__dataclass_fields__}
         if len(shapes) != 1 or len(shapes.pop()) != 1:
-            raise ValueError("Answers need as many annotators as items, criteria, values, orders and contexts.")
+            raise ValueError("Answers need as many annotators as items, criteria, values, orders, contexts and sides.")
         if not np.isfinite(self.value).all():
             raise ValueError("An answer's value must be a finite number; leave missing answers out.")
 
@@ -49,6 +53,11 @@ class Answers:
 
     def __len__(self) -> int:
         return len(self.value)
+
+    @property
+    def weight(self) -> NDArray[np.float64]:
+        """How much each row counts, so that each answer counts once: (answers,)."""
+        return np.where(self.has_sides, 0.5, 1.0)
 
     @classmethod
     def of_table(cls, scores: ArrayLike, criterion: int = 0) -> Answers:

@@ -1,7 +1,6 @@
 """Names, numbers, the order of rows and columns, and which end of a scale is best change no figure: the same campaign twice.
 
-What is drawn at random follows the names (resampled intervals, the chance to be best); it is not compared here. Nor are what
-single people's cards say of pairs, which are read in the order of the systems' names."""
+What is drawn at random follows the names (resampled intervals, the chance to be best); it is not compared here."""
 
 import csv
 import io
@@ -47,7 +46,7 @@ def answers(kind: str) -> list[dict]:
     for context, (one, other), who in itertools.product(CONTEXTS, itertools.combinations(SYSTEMS, 2), PEOPLE):
         said = int(np.clip(round(most * (draw.normal(0, 0.8) - 0.5)), -most, most))
         row = {"context_id": context, "system_a": one, "system_b": other, "annotator": who}
-        row |= {"choice": "A" if said > 0 else "B" if said else "tie", "strength": words[abs(said)]}
+        row |= {"choice": "A" if said > 0 else "B" if said else "tie", "strength": words[abs(said)], "shown_left": "A"}
         rows.append(row | ({"both_bad": "true"} if said == 0 and most > 1 else {}))
     return rows
 
@@ -127,9 +126,7 @@ def figures(campaign, kind: str, capsys, back: dict) -> dict:
     }
     people = [named(row, "name") for row in annotators(campaign)["people"]]
     assert all((row["severity"] is None) == (kind in POINTS) for row in people)  # nobody is strict about which is better
-    if kind in SCALES:
-        own = ("name", "agreement", "severity", "spread", "association", "commonest", "commonest_p")
-        found["people"] = sorted(({k: row[k] for k in own} for row in people), key=lambda row: row["name"])
+    found["people"] = [{k: v for k, v in row.items() if k not in ("pk", "annotator")} for row in sorted(people, key=lambda row: row["name"])]
     return found
 
 

@@ -1,6 +1,7 @@
 """What can be said about each annotator: a card with numbers, each with how much it rests on.
 
 Everything compares an annotator with the others on the same items, so nobody is measured by a truth that nobody knows.
+Nothing says which output of a pair is the first: answers about pairs stand in both orders, and each counts once.
 What follows from the numbers is in `suspicion.py`.
 """
 
@@ -32,9 +33,9 @@ class AnnotatorCard:
     agreement: correlation with the mean of the others' answers to the same items and criteria, with its 95% interval
     (Fisher's z over items). severity: mean of the others' answers less own, in standard deviations of the criterion, with
     its 95% interval over items; above 0 is strict. spread: own standard deviation over the others'. association: Fisher's z of
-    the agreement with severities and ceilings taken off, and its standard error. commonest: the largest share of one answer,
-    and p that somebody honest gives one as often. competence: expected share of answers that name the true category (Dawid
-    & Skene 1979), averaged over criteria. longest_run: the same answer that many items in a row; longest_run_share: how often
+    the agreement with severities and ceilings taken off, and its standard error. commonest: the largest share of one answer
+    (of pairs: of ties), and p that somebody honest gives one as often. competence: expected share of answers that name the true category (Dawid
+    & Skene 1979), averaged over criteria. longest_run: the same answer (of pairs: as shown) that many items in a row; longest_run_share: how often
     that answer was given at all. repetition: how often an answer was as the one before, from 0, as often as in a random order
     of own answers, to 1, always; and its standard error. left, right: how often the output shown on that side was preferred
     (ties left out). repeats: items seen twice, repeats_same of them answered alike; gold: items with a known answer.
@@ -93,8 +94,8 @@ def cards(answers: Answers, behaviour: Behaviour = Behaviour(), annotators: int 
     people = int(answers.annotator.max(initial=-1)) + 1 if annotators is None else annotators
     columns = {
         "annotator": np.arange(people),
-        "answers": np.bincount(answers.annotator, minlength=people),
-        "items": _distinct_items(answers.annotator, answers.item, people),
+        "answers": _whole(np.bincount(answers.annotator, answers.weight, minlength=people)),
+        "items": _distinct_items(answers, people),
         **_beside_others(answers, people),
         **dict(zip(("association", "association_error"), association(answers, people))),
         **dict(zip(("commonest", "commonest_p"), constancy(answers, people))),
@@ -110,10 +111,15 @@ def _or_none(value: Any) -> Any:
     return None if value != value else value  # nan alone differs from itself
 
 
-def _distinct_items(annotator: np.ndarray, item: np.ndarray, people: int) -> np.ndarray:
-    """Different items of each annotator: int (annotators,)."""
-    pairs = np.unique(np.stack([annotator, item]), axis=1)
-    return np.bincount(pairs[0], minlength=people)
+def _distinct_items(answers: Answers, people: int, rows: np.ndarray | slice = slice(None)) -> np.ndarray:  # noqa: B008
+    """Different items of each annotator among these rows; a pair is one, in whatever order: int (annotators,)."""
+    of = np.stack([answers.annotator[rows], answers.item[rows]])
+    _, first = np.unique(of, axis=1, return_index=True)
+    return _whole(np.bincount(of[0][first], answers.weight[rows][first], minlength=people))
+
+
+def _whole(counted: np.ndarray) -> np.ndarray:
+    return np.rint(counted).astype(np.int64)
 
 
 def _beside_others(answers: Answers, people: int) -> dict[str, np.ndarray]:
@@ -121,12 +127,12 @@ def _beside_others(answers: Answers, people: int) -> dict[str, np.ndarray]:
     value = answers.standardised()
     other = others(answers.unit, value)
     shared = other.n > 0
-    annotator, own = answers.annotator[shared], value[shared]
-    mean, square, n = other.mean[shared], other.square[shared], other.n[shared]
-    items = _distinct_items(annotator, answers.item[shared], people)
+    annotator, own, weight = answers.annotator[shared], value[shared], answers.weight[shared]
+    mean, square, n = other.mean[shared], other.square[shared], weight * other.n[shared]
+    items = _distinct_items(answers, people, shared)
 
     def average(x: np.ndarray) -> np.ndarray:
-        return _divide(np.bincount(annotator, x, minlength=people), np.bincount(annotator, minlength=people))
+        return _divide(np.bincount(annotator, weight * x, minlength=people), np.bincount(annotator, weight, minlength=people))
 
     def variance(x: np.ndarray) -> np.ndarray:
         return average((x - average(x)[annotator]) ** 2)
@@ -135,8 +141,6 @@ def _beside_others(answers: Answers, people: int) -> dict[str, np.ndarray]:
     agreement = _divide(covariance, np.sqrt(variance(own) * variance(mean)))
     agreement[items < MIN_SHARED] = np.nan
     low, high = fisher_interval(agreement, items)
-    severity = average(mean - own)
-    half = scipy.stats.norm.ppf(0.975) * np.sqrt(_divide(variance(mean - own), np.maximum(items - 1.0, 0)))
     others_n = np.bincount(annotator, n, minlength=people)
     others_mean = _divide(np.bincount(annotator, n * mean, minlength=people), others_n)
     others_variance = _divide(np.bincount(annotator, n * square, minlength=people), others_n) - others_mean**2
@@ -145,11 +149,21 @@ def _beside_others(answers: Answers, people: int) -> dict[str, np.ndarray]:
         "agreement": agreement,
         "agreement_low": low,
         "agreement_high": high,
-        "severity": severity,
-        "severity_low": severity - half,
-        "severity_high": severity + half,
+        **_severity(answers, value, other.mean, people),
         "spread": np.sqrt(_divide(variance(own), np.maximum(others_variance, 0))),
     }
+
+
+def _severity(answers: Answers, value: np.ndarray, others_mean: np.ndarray, people: int) -> dict[str, np.ndarray]:
+    """Of scores: nobody is strict about which of two is better."""
+    scored = ~np.isnan(others_mean) & ~answers.has_sides
+    annotator, less = answers.annotator[scored], (others_mean - value)[scored]
+    n = np.bincount(annotator, minlength=people)
+    severity = _divide(np.bincount(annotator, less, minlength=people), n)
+    variance = _divide(np.bincount(annotator, (less - severity[annotator]) ** 2, minlength=people), n)
+    items = _distinct_items(answers, people, scored)
+    half = scipy.stats.norm.ppf(0.975) * np.sqrt(_divide(variance, np.maximum(items - 1.0, 0)))
+    return {"severity": severity, "severity_low": severity - half, "severity_high": severity + half}
 
 
 def fisher_interval(r: np.ndarray, n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -175,7 +189,7 @@ def _competence(answers: Answers, people: int) -> np.ndarray:
             fitted = dawid_skene(answers.annotator[rows], answers.item[rows], answers.value[rows])
         except UndefinedAgreement:
             continue
-        times = np.bincount(answers.annotator[rows], minlength=people)
+        times = np.bincount(answers.annotator[rows], answers.weight[rows], minlength=people)
         total[: len(fitted.accuracy)] += np.nan_to_num(fitted.accuracy) * times[: len(fitted.accuracy)]
         weight += times
     return _divide(total, weight)

@@ -32,7 +32,7 @@ def association(answers: Answers, people: int) -> tuple[Floats, Floats]:
     does not blur what the others agree on."""
     value = answers.standardised()
     shared = others(answers.unit, value).n > 0
-    who, context = answers.annotator[shared], answers.context[shared]
+    who, context, counts = answers.annotator[shared], answers.context[shared], answers.weight[shared]
     criteria = int(answers.criterion.max(initial=0)) + 1
     side = who * criteria + answers.criterion[shared]  # whose answers to which criterion
     _, unit = np.unique(answers.unit[shared], return_inverse=True)
@@ -43,20 +43,20 @@ def association(answers: Answers, people: int) -> tuple[Floats, Floats]:
     z, error, weight = np.full(people, np.nan), np.full(people, np.nan), np.ones(people)
     for _ in range(2):
         nearby = [_others_mean(without_severity, weight[who], *group) for group in groups]
-        z, error = _polyserial(own, _prediction(own, nearby, side), who, side, context, people)
+        z, error = _polyserial(own, _prediction(own, nearby, side, counts), who, side, context, counts, people)
         weight = np.fmax(np.tanh(z), LEAST_WEIGHT)
     return z, error
 
 
 def _polyserial(
-    own: Floats, beside: Floats, who: Integers, side: Integers, context: Integers, people: int
+    own: Floats, beside: Floats, who: Integers, side: Integers, context: Integers, counts: Floats, people: int
 ) -> tuple[Floats, Floats]:
-    """(z, its error), both (people,). beside: what the others' answers say of each of own: (answers,)"""
-    n = np.bincount(who, minlength=people)
+    """(z, its error), both (people,). beside: what the others' answers say of each of own, counts: what it weighs: (answers,)"""
+    n = np.bincount(who, counts, minlength=people)
     x, y = beside, own - _mean(own, side)
 
     def total(values: Floats) -> Floats:
-        return _sums(who, values, people)
+        return _sums(who, counts * values, people)
 
     with np.errstate(divide="ignore", invalid="ignore"):
         xx, yy, latent = total(x**2), total(y**2), total(_latent_covariance(own, side)[side] ** 2)
@@ -64,7 +64,7 @@ def _polyserial(
         scale = np.sqrt(xx * latent)
         r = np.clip(total(x * y) / scale, -LARGEST, LARGEST)
         moved = np.nan_to_num(x * y / scale[who] - r[who] / 2 * (x**2 / xx[who] + y**2 / yy[who]), posinf=0.0, neginf=0.0)
-        spread, contexts = _sum_of_squares(moved, who, context, people)
+        spread, contexts = _sum_of_squares(counts * moved, who, context, people)
         spread[contexts < MIN_CONTEXTS] = np.nan
         error = np.sqrt(spread * contexts / (contexts - 1)) / (1 - r**2)
         least = np.sqrt(yy / latent / n)  # where answers on one context do not go together
@@ -79,10 +79,11 @@ def _others_mean(value: Floats, weight: Floats, group: Integers, own: Integers) 
     return mean
 
 
-def _prediction(own: Floats, features: list[Floats], side: Integers) -> Floats:
+def _prediction(own: Floats, features: list[Floats], side: Integers, counts: Floats) -> Floats:
     """What the features say of own answers: least squares over everybody's, each in distance from the side's mean."""
     x = np.stack([feature - _mean(feature, side) for feature in features], axis=1)
-    prediction: Floats = x @ np.linalg.lstsq(x, own - _mean(own, side), rcond=None)[0]
+    root = np.sqrt(counts)
+    prediction: Floats = x @ np.linalg.lstsq(root[:, None] * x, root * (own - _mean(own, side)), rcond=None)[0]
     return prediction
 
 

@@ -87,8 +87,9 @@ def _pairwise(answers: Answers, people: int) -> tuple[Floats, Floats]:
     value = value - (np.bincount(side, value) / np.maximum(np.bincount(side), 1))[side]
     _, unit = np.unique(answers.unit, return_inverse=True)
     given, x = np.zeros((2, people, int(unit.max(initial=-1)) + 1))
-    given[answers.annotator, unit], x[answers.annotator, unit] = 1.0, value
-    n, of_one, squares = given @ given.T, x @ given.T, x**2 @ given.T
+    root = np.sqrt(answers.weight)  # on both sides of each product
+    given[answers.annotator, unit], x[answers.annotator, unit] = root, root * value
+    n, of_one, squares = given @ given.T, x @ given.T, x**2 @ (given > 0).T
     with np.errstate(divide="ignore", invalid="ignore"):
         covariance = x @ x.T - of_one * of_one.T / n
         variance = np.maximum(squares - of_one**2 / n, 0.0)

@@ -24,7 +24,7 @@ PRIOR_SHARE, PRIOR_DF = (
 
 
 def constancy(answers: Answers, people: int) -> tuple[Floats, Floats]:
-    """(the largest share of one answer, p that somebody honest gives one as often), both (people,), nan without answers, or
+    """(the largest share of one answer, of pairs that of ties, p that somebody honest gives one as often), both (people,), nan without answers, or
     where nobody else answered.
 
     Over several criteria: the criterion with the smallest p, times their number. Contexts count, not answers, since the
@@ -35,14 +35,18 @@ def constancy(answers: Answers, people: int) -> tuple[Floats, Floats]:
         rows = answers.criterion == criterion
         who = answers.annotator[rows]
         values, category = np.unique(answers.value[rows], return_inverse=True)
-        given = np.bincount(who * len(values) + category, minlength=people * len(values)).reshape(people, -1).astype(float)
+        given = np.bincount(who * len(values) + category, answers.weight[rows], people * len(values)).reshape(people, -1)
         pairs = np.unique(np.stack([who, answers.context[rows]]), axis=1)
         contexts = np.bincount(pairs[0], minlength=people)
         if np.count_nonzero(contexts) < 2:
             continue
         for person in np.flatnonzero(contexts):
-            often = given[person].max() / given[person].sum()
             most = np.flatnonzero(given[person] == given[person].max())
+            if answers.has_sides[rows].any():  # which output comes first says nothing: only a tie is the same answer
+                most = np.flatnonzero(values == values.mean())
+            if not len(most):
+                continue
+            often = given[person][most[0]] / given[person].sum()
             chance = max(_chance(given, int(person), int(contexts[person]), int(answer)) for answer in most)
             chance = min(1.0, len(criteria) * chance)
             if not chance >= p[person]:
@@ -57,7 +61,7 @@ def _chance(given: Floats, person: int, contexts: int, commonest: int) -> float:
     cumulative = np.cumsum(rest.sum(axis=0) + HALF) / (rest.sum() + HALF * rest.shape[1])
     cuts = np.concatenate([[-np.inf], scipy.stats.norm.ppf(cumulative[:-1]), [np.inf]])
     share, df = _share_of_severity(rest, cuts)
-    often = int(np.ceil(contexts * given[person].max() / given[person].sum() - 1e-9))
+    often = int(np.ceil(contexts * given[person][commonest] / given[person].sum() - 1e-9))
     low, high = cuts[commonest], cuts[commonest + 1]
     narrow, wide = np.sqrt(HALF * (1 - share)), np.sqrt(1 - share)
     if np.isfinite(high - low):  # not at an end: no severity gives it more often than one that has it in the middle

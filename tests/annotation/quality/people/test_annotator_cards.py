@@ -44,6 +44,41 @@ def test_a_card_by_hand():
     assert (strict.answers, strict.items, strict.shared_items) == (5, 5, 5)
 
 
+def of_pairs(choices, turned):
+    """Answers (people, pairs) of 0, 1, 2 about pairs, each in both orders; a pair that is turned is stored the other way about."""
+    rows = [
+        (who, 2 * pair + side, 0, value if side == turned[pair] else 2 - value, NAN, pair, True)
+        for who, said in enumerate(choices)
+        for pair, value in enumerate(said)
+        for side in (0, 1)
+    ]
+    return Answers(*np.array(rows, dtype=float).T[:6], has_sides=np.ones(len(rows), dtype=bool))
+
+
+def test_a_card_of_pairs_by_hand():
+    # Counted from the tie, 1 is 0. Five pairs: A A A B tie and A A B B tie are -1 -1 -1 1 0 and -1 -1 1 1 0. In both orders
+    # the means are 0, so the correlation is that of the ten numbers and their negatives: (1 + 1 - 1 + 1 + 0) / 4 = 1/2.
+    choices = np.array([[0, 0, 0, 2, 1], [0, 0, 2, 2, 1]])
+    for turned in np.ndindex(2, 2, 2, 2, 2):
+        card, _ = cards(of_pairs(choices, turned))
+        assert (card.answers, card.items, card.shared_items) == (5, 5, 5)
+        assert (card.agreement, card.spread) == pytest.approx((1 / 2, 1))
+        z, half = np.arctanh(1 / 2), 1.959964 / np.sqrt(5 - 3)  # five pairs, not ten
+        assert (card.agreement_low, card.agreement_high) == pytest.approx((np.tanh(z - half), np.tanh(z + half)), abs=1e-6)
+        assert card.severity is None and card.commonest == pytest.approx(1 / 5)  # of ties
+
+
+def test_which_output_of_a_pair_comes_first_changes_no_card():
+    draw = np.random.default_rng(3)
+    taste = draw.normal(size=40)
+    choices = np.digitize(taste + draw.normal(size=(6, 40)), (-0.4, 0.4))
+    straight, mixed = (cards(of_pairs(choices, turned)) for turned in (np.zeros(40, int), draw.integers(0, 2, 40)))
+    for one, other in zip(straight, mixed):
+        known = {name: value for name, value in one.as_dict().items() if value is not None}
+        assert known == pytest.approx({name: getattr(other, name) for name in known}, rel=1e-6)
+        assert one.association and one.competence
+
+
 def test_fishers_interval():
     # r = 0.5 over 28 items: atanh 0.5493, standard error 1 / sqrt(25) = 0.2: tanh(0.5493 -+ 0.3920) = 0.156, 0.736.
     rng = np.random.default_rng(0)
