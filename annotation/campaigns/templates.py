@@ -42,6 +42,13 @@ MEANINGS = {
     "67": "Most meaning preserved and few grammar mistakes",
     "100": "Perfect meaning and grammar",
 }
+
+
+def _direct_assessment(name: str) -> CriterionSpec:
+    question = "How much of the source's meaning does it keep, and how good is its grammar?"
+    return _asked(name, 0, 100, question, "worst", "best", settings=SLIDER, anchors=MEANINGS)
+
+
 MARKING = """You see a source text and a translation of it. You need to read both languages well.
 
 1. Read the source first, then the translation.
@@ -108,18 +115,7 @@ TEMPLATES = {
         "How good is a translation, in one number? As WMT asks it.",
         "You see a source text and a translation of it. You need to read both languages well.\n"
         + STEPS.format(source="source", text="translation"),
-        (
-            _asked(
-                "Quality",
-                0,
-                100,
-                "How much of the source's meaning does it keep, and how good is its grammar?",
-                "worst",
-                "best",
-                settings=SLIDER,
-                anchors=MEANINGS,
-            ),
-        ),
+        (_direct_assessment("Quality"),),
         "WMT22, direct assessment with labelled marks (DA+SQM): Kocmi et al. (2022)",
     ),
     "translation-esa": Template(
@@ -143,16 +139,7 @@ follow from their number.
                 best="low",
                 settings={"severities": ESA_SEVERITIES, "categories": [], "source": True},
             ),
-            _asked(
-                "Score",
-                0,
-                100,
-                "How much of the source's meaning does it keep, and how good is its grammar?",
-                "worst",
-                "best",
-                settings=SLIDER,
-                anchors=MEANINGS,
-            ),
+            _direct_assessment("Score"),
         ),
         "Error span annotation at WMT: Kocmi et al. (2024), WMT24",
     ),

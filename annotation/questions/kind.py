@@ -175,6 +175,7 @@ class Kind:
     asks: ClassVar[Asks] = Asks.TRUTH  # what its verdict rests on, where no researcher says otherwise
     is_graded: bool = False  # is a preference asked with how strong it is?
     counted: ClassVar[str] = ""  # what a known answer is called, where it is not as its files are
+    has_upper_end: ClassVar[bool] = True  # is its number never above the scale's highest?
     marks_texts: ClassVar[bool] = False  # does its widget mark the texts themselves?
     is_repeated: ClassVar[bool] = False  # may the same item be shown again, to see whether the answer stays?
     settings: ClassVar[Collection[str]] = ()  # what a criterion's `settings` may hold; `check` reads their values

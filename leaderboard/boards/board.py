@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 from typing import Literal
 
 from leaderboard.boards.basis import BoardBasis
@@ -33,7 +34,7 @@ MethodName = Literal[
 @dataclass(frozen=True)
 class BoardQuestion:
     """What was asked. criterion: "" for judgments of pairs on the whole; kind: of answer; unit: of an answer and of `own`
-    estimates, "" where there is none; low, high: the ends of its scale; best: which end is the best."""
+    estimates, "" where there is none; low, high: the ends of its scale, None where it has none; best: which end is the best."""
 
     criterion: str
     kind: str
@@ -221,10 +222,11 @@ class Board:
 
     def on_scale(self, own: Estimate | None) -> Estimate | None:
         """A system's estimate in the question's unit, its interval as far as it is on the scale: no mean of 0 and 1 is 1.05."""
-        least, most = self.question.low, self.question.high
-        if own is None or own.low is None or own.high is None or least is None or most is None:
+        if own is None or own.low is None or own.high is None:
             return own
-        return replace(own, low=min(max(own.low, least), most), high=min(max(own.high, least), most))
+        least, most = self.question.low, self.question.high
+        floor, ceiling = -inf if least is None else least, inf if most is None else most
+        return replace(own, low=min(max(own.low, floor), ceiling), high=min(max(own.high, floor), ceiling))
 
     def between(self, one: Name, other: Name) -> Difference | None:
         """Their difference, whichever is higher."""

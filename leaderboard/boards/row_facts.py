@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from annotation.models import Criterion
+from annotation.questions.registry import kind_named
 from core.errors import Refused
 from leaderboard.boards.basis import BoardJudge, BoardRefit, BoardSetting, BoardVerdict, Calibration, Gate, JudgeUsage
 from leaderboard.boards.board import BoardQuestion, Method, MethodName, Provenance
@@ -70,7 +71,8 @@ def question(tournament: Tournament) -> BoardQuestion:
     if scale is None:
         return BoardQuestion(tournament.criterion, "scale", unit="points")
     best: Any = scale.best
-    return BoardQuestion(tournament.criterion, "scale", unit="points", low=scale.low, high=scale.high, best=best)
+    high = scale.high if kind_named(scale.kind).has_upper_end else None
+    return BoardQuestion(tournament.criterion, "scale", unit="points", low=scale.low, high=high, best=best)
 
 
 def verdict(tournament: Tournament) -> BoardVerdict | None:

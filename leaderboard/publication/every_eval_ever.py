@@ -89,7 +89,7 @@ def _result(of: Published, board: Board, row: Standing) -> dict[str, Any]:
     else:
         kind, unit = ("mean_score", "points") if in_points else ("win_rate", "proportion")
         ends = (question.low, question.high) if in_points else (0, 1)
-        bounds = {"min_score": ends[0], "max_score": ends[1]}  # type: ignore[dict-item]
+        bounds = {name: limit if end is None else end for (name, limit), end in zip(NO_LIMIT.items(), ends)}
         value, low, high = own.value, own.low, own.high  # type: ignore[assignment]
     uncertainty: dict[str, Any] = {"num_samples": row.answers if row.answers is not None else row.games}
     if low is not None and high is not None:

@@ -126,7 +126,9 @@ def figures(campaign, kind: str, capsys, back: dict) -> dict:
     }
     people = [named(row, "name") for row in annotators(campaign)["people"]]
     assert all((row["severity"] is None) == (kind in POINTS) for row in people)  # nobody is strict about which is better
-    found["people"] = [{k: v for k, v in row.items() if k not in ("pk", "annotator")} for row in sorted(people, key=lambda row: row["name"])]
+    found["people"] = [
+        {k: v for k, v in row.items() if k not in ("pk", "annotator")} for row in sorted(people, key=lambda row: row["name"])
+    ]
     return found
 
 

@@ -34,12 +34,12 @@ class AnnotatorCard:
     (Fisher's z over items). severity: mean of the others' answers less own, in standard deviations of the criterion, with
     its 95% interval over items; above 0 is strict. spread: own standard deviation over the others'. association: Fisher's z of
     the agreement with severities and ceilings taken off, and its standard error. commonest: the largest share of one answer
-    (of pairs: of ties), and p that somebody honest gives one as often. competence: expected share of answers that name the true category (Dawid
-    & Skene 1979), averaged over criteria. longest_run: the same answer (of pairs: as shown) that many items in a row; longest_run_share: how often
-    that answer was given at all. repetition: how often an answer was as the one before, from 0, as often as in a random order
-    of own answers, to 1, always; and its standard error. left, right: how often the output shown on that side was preferred
-    (ties left out). repeats: items seen twice, repeats_same of them answered alike; gold: items with a known answer.
-    seconds: median per item.
+    (of pairs: of ties), and p that somebody honest gives one as often. competence: expected share of answers that name the
+    true category (Dawid & Skene 1979), averaged over criteria. longest_run: the same answer (of pairs: as shown) that many
+    items in a row; longest_run_share: how often that answer was given at all. repetition: how often an answer was as the one
+    before, from 0, as often as in a random order of own answers, to 1, always; and its standard error. left, right: how often
+    the output shown on that side was preferred (ties left out). repeats: items seen twice, repeats_same of them answered
+    alike; gold: items with a known answer. seconds: median per item.
     """
 
     annotator: int
@@ -111,7 +111,7 @@ def _or_none(value: Any) -> Any:
     return None if value != value else value  # nan alone differs from itself
 
 
-def _distinct_items(answers: Answers, people: int, rows: np.ndarray | slice = slice(None)) -> np.ndarray:  # noqa: B008
+def _distinct_items(answers: Answers, people: int, rows: np.ndarray | slice = slice(None)) -> np.ndarray:
     """Different items of each annotator among these rows; a pair is one, in whatever order: int (annotators,)."""
     of = np.stack([answers.annotator[rows], answers.item[rows]])
     _, first = np.unique(of, axis=1, return_index=True)

@@ -51,7 +51,7 @@ def association(answers: Answers, people: int) -> tuple[Floats, Floats]:
 def _polyserial(
     own: Floats, beside: Floats, who: Integers, side: Integers, context: Integers, counts: Floats, people: int
 ) -> tuple[Floats, Floats]:
-    """(z, its error), both (people,). beside: what the others' answers say of each of own, counts: what it weighs: (answers,)"""
+    """(z, its error), both (people,). beside: what the others' answers say of each of own, counts: its weight: (answers,)"""
     n = np.bincount(who, counts, minlength=people)
     x, y = beside, own - _mean(own, side)
 

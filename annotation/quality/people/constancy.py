@@ -24,8 +24,8 @@ PRIOR_SHARE, PRIOR_DF = (
 
 
 def constancy(answers: Answers, people: int) -> tuple[Floats, Floats]:
-    """(the largest share of one answer, of pairs that of ties, p that somebody honest gives one as often), both (people,), nan without answers, or
-    where nobody else answered.
+    """(the largest share of one answer, of pairs that of ties, p that somebody honest gives one as often), both (people,), nan
+    without answers, or where nobody else answered.
 
     Over several criteria: the criterion with the smallest p, times their number. Contexts count, not answers, since the
     answers on one context go together."""

@@ -170,6 +170,7 @@ class Spans(ValueKind):
     form_template = "includes/spans_settings.html"
     counted = "sums of weights"
     marks_texts, is_told_by_detail = True, True
+    has_upper_end = False
 
     # -- settings
 

@@ -16,7 +16,7 @@ from django.template.loader import render_to_string
 
 from annotation.models import Campaign
 from leaderboard.boards import cautions as every
-from leaderboard.boards import charts, exports, public_boards
+from leaderboard.boards import charts, exports, public_boards, wording
 from leaderboard.boards.board import Board
 from leaderboard.boards.estimates import Estimate
 from leaderboard.boards.tree import from_json, hints, renamed, to_json, without_none
@@ -143,6 +143,9 @@ def test_an_interval_ends_where_the_scale_ends():
         standings=tuple(replace(row, own=own) for row in board.standings),
     )
     assert board.on_scale(own) == Estimate(0.96, 0.87, 1.0)
+    upwards = replace(board, question=replace(board.question, high=None))  # sums of errors' weights have no upper end
+    assert upwards.on_scale(Estimate(0.5, -0.2, 1.2)) == Estimate(0.5, 0.0, 1.2)
+    assert wording.own_name(upwards) == "Score"
     assert board.on_scale(replace(own, low=None)).high == 1.05 and board.on_scale(None) is None
     assert "0.87 to 1.00" in page(board) and "0.87 to 1.00" in exports.as_text(board) and "1.05" not in exports.as_latex(board)
 

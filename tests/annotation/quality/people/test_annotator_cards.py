@@ -45,7 +45,7 @@ def test_a_card_by_hand():
 
 
 def of_pairs(choices, turned):
-    """Answers (people, pairs) of 0, 1, 2 about pairs, each in both orders; a pair that is turned is stored the other way about."""
+    """Answers (people, pairs) of 0, 1, 2 about pairs, each in both orders; a turned pair is stored the other way about."""
     rows = [
         (who, 2 * pair + side, 0, value if side == turned[pair] else 2 - value, NAN, pair, True)
         for who, said in enumerate(choices)
