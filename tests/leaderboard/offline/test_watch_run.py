@@ -124,7 +124,8 @@ def test_a_training_that_gets_worse_ends_with_3(folder, judge, capsys):
         write(folder, f"step-{100 * step}.jsonl", rows(lambda i, step=step: 2 * step + (i * step) % 2))
     assert main(["watch_run", str(folder), "--judge-command", judge, "--once"]) == 3
     captured = capsys.readouterr()
-    printed, costs = captured.out.splitlines(), [line for line in captured.err.splitlines() if "outputs of a checkpoint" in line]
+    printed = captured.out.splitlines()
+    costs = [line for line in captured.err.splitlines() if "outputs of a checkpoint" in line]
     assert len(costs) == 2 and "not known" in costs[0] and "by its newest 1 evaluation here" in costs[1]
     assert [line.split(";")[0] for line in printed] == [f"step {100 * step}" for step in range(10)]
     assert printed[0].split("; ")[1:4] == ["6 of 6 contexts", "nothing to compare with", "no slope yet"]
