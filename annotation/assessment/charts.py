@@ -104,7 +104,7 @@ def outlier_map(figures: dict) -> dict:
             "cells": [
                 {"x": round(labels + width * j, 2), "shade": round(share, 2)} for j, share in enumerate(row["cells"]) if share
             ],
-            "given": _spans([share is not None for share in row["cells"]], labels, width),
+            "given": _stretches([share is not None for share in row["cells"]], labels, width),
         }
         for i, row in enumerate(figures["rows"])
     ]
@@ -125,15 +125,15 @@ def _labels(rows: list[dict]) -> int:
     return 20 + LETTER * min(max((len(row["name"]) for row in rows), default=0), LONGEST)
 
 
-def _spans(answered: list[bool], labels: int, width: float) -> list[dict]:
+def _stretches(answered: list[bool], labels: int, width: float) -> list[dict]:
     """Stretches of neighbouring cells that were answered, as one rectangle each."""
-    spans = []
+    found: list[dict] = []
     for j, is_answered in enumerate(answered):
         if is_answered and j and answered[j - 1]:
-            spans[-1]["cells"] += 1
+            found[-1]["cells"] += 1
         elif is_answered:
-            spans.append({"x": round(labels + width * j, 2), "cells": 1})
-    return [{"x": span["x"], "width": round(width * span["cells"], 2)} for span in spans]
+            found.append({"x": round(labels + width * j, 2), "cells": 1})
+    return [{"x": one["x"], "width": round(width * one["cells"], 2)} for one in found]
 
 
 def _path(points) -> str:

@@ -1,7 +1,8 @@
 """A kind of question: everything about it that the rest of the product asks, in one class.
 
-A new kind is a module with a subclass, given to `registry.register`, and a template for its widget. `value_kind` has what
-kinds share that ask for a number about one output; `scale` and `pair` are the kinds that come with the product.
+A new kind is a module or a folder with a subclass, given to `registry.register`, and a template for its widget
+(docs/architecture.md has the list, and who asks what). `value_kind` has what kinds share that ask for a number about one
+output.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from annotation.data.shapes.pairs import PAIRS
 from annotation.data.shapes.potato import POTATO
 from annotation.data.shapes.promptfoo import PROMPTFOO, PROMPTFOO_LINES
 from annotation.data.shapes.shape import OUTPUTS, Fields, Shape
+from annotation.data.shapes.spans import APPRAISE, MQM
 from annotation.data.shapes.survey import DOCCANO, PROLIFIC, QUALTRICS, WIDE
-from annotation.data.shapes.translation import APPRAISE, MQM
 
 SHAPES = (
     LABEL_STUDIO,
