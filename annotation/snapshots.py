@@ -32,7 +32,8 @@ class SnapshotContent:
     outputs:   {context, system, checkpoint, sample, text, human}
     scores:    {context, system, checkpoint, sample, criterion, annotator, value}
     judgments: {context, a: [system, checkpoint, sample], b: the same, annotator, choice}, on the whole; and both_bad: true
-               of a tie in which neither is good; strength: "slightly" or "much" where that was said
+               of a tie in which neither is good; strength: "slightly" or "much" where that was said; ranking: what the ranking
+               is called that the pair was in
     criterion_judgments: the same with their criterion
     criteria:  {name, low, high}, and what is not as usual: {kind, best, cannot_say, optional, settings}
     unsaid:    who could not say: rows like scores or criterion_judgments, less the answer

@@ -12,7 +12,7 @@ from annotation.data.fields import kinds_of_files
 from annotation.models import Campaign, Context, Criterion
 from annotation.questions import registry, store
 from annotation.questions.kind import Kind
-from annotation.questions.strength import BESIDE, BOTH_BAD, STRENGTH
+from annotation.questions.strength import BESIDE
 
 ABOUT = ["annotator", "seconds", "active_seconds", "answered_at", "simulated", "kept", "dropped_by"]
 OUTPUT_FIELDS = ["context_id", "group", "system", "checkpoint", "sample", "aspect"]
@@ -47,7 +47,7 @@ PREFERENCE_FIELDS = [
 CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
 PREFERENCES = "preferences"
 # Fields that a file has only where the campaign does, so that files of other campaigns stay as they were.
-OPTIONAL = {"group", "best", "chosen_at", "cannot_say", BOTH_BAD, STRENGTH}
+OPTIONAL = {"group", "best", "chosen_at", "cannot_say", *BESIDE}
 # What makes a spreadsheet run a cell (OWASP, "CSV Injection"), the full-width signs too.
 FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 Decide = Callable[[int | None, int, object], tuple[bool | None, str | None]]

@@ -10,6 +10,7 @@ from annotation.data.spellings import Spellings, folded
 from annotation.models import Campaign, Context, Criterion, Output, PairwiseJudgment
 from annotation.outcome import NEITHER, Outcome, outcome_named, side_and_strength, side_named
 from annotation.questions import store
+from annotation.questions.columns import RANKING
 from annotation.questions.kind import CANNOT_SAY, Given
 from annotation.questions.pair import SAID_AS, Pair, pair_of, shown_left
 from annotation.questions.strength import BESIDE, STRENGTH, said_strength, says_both_bad
@@ -63,7 +64,7 @@ class JudgmentsImport(Corpus):
     def judgment(self, row: Row, a: Output, b: Output) -> None:
         annotator, left = self.annotators.named(row), shown_left(row)
         criterion = self.criterion(row)
-        given = self.given(row, criterion)
+        given = self.ranked(row, self.given(row, criterion))
         choice = given.value
         self.neither += str(row.get("choice")).strip().lower() in NEITHER
         self.numbers += choice in (Outcome.A, Outcome.B) and str(row.get(STRENGTH)).strip() in SAID_AS
@@ -104,6 +105,12 @@ class JudgmentsImport(Corpus):
                 strength = self.asked.strength(row, named, "" if is_name else side_and_strength(folded(word))[1])
                 return Given(named, {STRENGTH: strength} if strength else None)
         return self.asked.imported(row, criterion)
+
+    @staticmethod
+    def ranked(row: Row, given: Given) -> Given:
+        """With the ranking that the pair was in, if it was in one."""
+        name = row.name(RANKING, default="")
+        return Given(given.value, (given.detail or {}) | {RANKING: name}) if name and not given.cannot_say else given
 
     def reason(self, row: Row) -> str:
         """As long as a comment on the page may be; a longer one is cut, and that is said."""
@@ -225,5 +232,5 @@ class JudgmentsImport(Corpus):
 
 
 def _beside(detail: dict | None) -> dict:
-    """What is said of a choice by more than its side."""
-    return {name: detail[name] for name in BESIDE if detail.get(name)} if detail else {}
+    """What is said of a choice by more than its side. The same pair in two rankings is one answer."""
+    return {name: detail[name] for name in BESIDE if detail.get(name) and name != RANKING} if detail else {}

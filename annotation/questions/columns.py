@@ -33,6 +33,7 @@ def maybe(name: str, about: str, *others: str) -> Field:
     return Field(name, about, False, others)
 
 
+RANKING = "ranking"  # kept beside each pair of outputs that were ranked together: what their ranking is called
 DIRECTION_FIELDS = (
     maybe("best", "high or low: which end of the scale is best; default high", "direction"),
     maybe("cannot_say", "true where the person could not say"),
@@ -54,6 +55,7 @@ PAIR_FIELDS = (
     maybe("shown_left", "A or B: which was on the left; default A"),
     maybe("cannot_say", "true where the person could not say"),
     maybe("both_bad", "true for a tie in which neither is good"),
+    maybe(RANKING, "where the person ranked several outputs: what the ranking is called, in each of its pairs"),
 )
 # As surveys write it. An empty cell, or N/A, is no answer at all.
 CANNOT_SAY = {

@@ -15,7 +15,7 @@ from annotation.outcome import STRENGTHS, Outcome, is_both_bad, outcome_named, s
 from annotation.quality.krippendorff import Level
 from annotation.quality.report import JudgmentReport, assess_judgments
 from annotation.quality.verdict import Asks
-from annotation.questions.columns import PAIR_FIELDS, is_cannot_say
+from annotation.questions.columns import PAIR_FIELDS, RANKING, is_cannot_say
 from annotation.questions.kind import CANNOT_SAY, AgreementRule, Check, Given, Kind, Question, Widget
 from annotation.questions.strength import (
     BOTH_BAD,
@@ -74,7 +74,7 @@ class Pair(Kind):
         (_with_arrow("b"), gettext_lazy("B is better")),
         ("<kbd>d</kbd>", gettext_lazy("mark the differences, or hide the marks")),
     )
-    columns = ("choice", STRENGTH, BOTH_BAD, "reason", "shown_left")
+    columns = ("choice", STRENGTH, BOTH_BAD, RANKING, "reason", "shown_left")
     fields = PAIR_FIELDS
 
     def __init__(self, points: int = 3, both_bad: bool = False):
@@ -169,6 +169,7 @@ class Pair(Kind):
             "choice": row.choice or None,
             STRENGTH: said_strength(row.detail) or None,
             BOTH_BAD: says_both_bad(row.detail),
+            RANKING: (row.detail or {}).get(RANKING),
             "reason": row.reason or None,
             "shown_left": {None: None, True: "B", False: "A"}[row.shown_swapped],
         }

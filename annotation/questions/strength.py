@@ -6,11 +6,12 @@ from typing import Any
 from django.utils.translation import gettext_lazy
 
 from annotation.outcome import Outcome, preference
+from annotation.questions.columns import RANKING
 from annotation.questions.kind import CANNOT_SAY_WORDS
 
 BOTH_BAD = "both_bad"  # kept beside a tie, which it rates as
 STRENGTH = "strength"  # kept beside A or B: a key of `outcome.STRENGTHS`, none where it is "better" and no more
-BESIDE = (STRENGTH, BOTH_BAD)
+BESIDE = (STRENGTH, BOTH_BAD, RANKING)
 SIDES = {"left": Outcome.A, "tie": Outcome.TIE, "right": Outcome.B}
 OF_POINTS = {3: ("",), 5: ("slightly", "much"), 7: ("slightly", "", "much")}  # from the tie outwards
 LABELS = {

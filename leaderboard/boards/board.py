@@ -22,6 +22,7 @@ SCHEMA = 1
 MethodName = Literal[
     "mixed-model",
     "bradley-terry-mixed-model",
+    "plackett-luce",
     "joint-mixed-model",
     "corrected-mixed-model",
     "prediction-powered",

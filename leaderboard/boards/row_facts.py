@@ -102,7 +102,7 @@ def method(tournament: Tournament, kind: str | None, scale: float | None = None,
     rules, looks = tournament.rules(), tournament.settings.get("looks", 1)
     if name in ("mixed-model", "joint-mixed-model", "corrected-mixed-model"):
         return Method(name, scale=scale and round(scale, 4), looks=looks)
-    if name == "bradley-terry-mixed-model":
+    if name in ("bradley-terry-mixed-model", "plackett-luce"):
         return Method(name, ties=rules.ties, looks=looks)
     return Method(name, rules.rating, rules.ties, rules.pairing if tournament.plays_itself else "once", looks=looks)
 

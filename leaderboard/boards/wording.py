@@ -11,6 +11,7 @@ from leaderboard.boards.estimates import Difference, Forecast, Standing
 METHODS = {
     "mixed-model": "a mixed model of all answers",
     "bradley-terry-mixed-model": "a Bradley-Terry model of all answers, with people and contexts as random effects",
+    "plackett-luce": "a Plackett-Luce model of people's rankings, with people and contexts as random effects in its variances",
     "joint-mixed-model": "a mixed model of scores and a Bradley-Terry model of pairs, joined by generalised least squares",
     "corrected-mixed-model": "prediction-powered inference: the mixed model of people's answers, corrected by the judge's",
     "prediction-powered": "prediction-powered inference: people's games, corrected by the judge's",

@@ -12,6 +12,7 @@ from leaderboard.boards.panels import Alternative, Category, ThreeScores
 from leaderboard.models import Tournament
 from leaderboard.rating.games import Games, Standings
 from leaderboard.rating.people_board import Reading
+from leaderboard.rating.rankings.board import RankingsReading
 from leaderboard.tournaments import rate, standings
 from leaderboard.tournaments.diagnostics import Diagnostics, in_order
 from leaderboard.tournaments.entrants import Entrants
@@ -19,6 +20,7 @@ from leaderboard.tournaments.rate import Rated
 
 CORRECTED: MethodName = "corrected-mixed-model"
 JOINED: MethodName = "joint-mixed-model"
+RANKED: MethodName = "plackett-luce"
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,8 @@ def method(tournament: Tournament, found: Found) -> Method:
         model = CORRECTED
     elif kind == "both" and found.reading is not None and found.reading.scores:
         model = JOINED
+    elif isinstance(found.reading, RankingsReading):
+        model = RANKED
     return row_facts.method(tournament, kind, _scale(found), model)
 
 

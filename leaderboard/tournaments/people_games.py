@@ -17,6 +17,7 @@ from annotation.assessment import snapshot_contents
 from annotation.models import Snapshot
 from annotation.outcome import Outcome
 from annotation.questions import registry
+from annotation.questions.columns import RANKING
 from annotation.questions.value_kind import ValueKind
 from annotation.snapshots import SnapshotContent
 from core.errors import Refused
@@ -27,13 +28,16 @@ from leaderboard.rating.games import Games
 from leaderboard.rating.games_from_answers import games_from_judgments, games_from_scores, meetings
 from leaderboard.rating.mixed_model import Fit
 from leaderboard.rating.people_board import Reading
+from leaderboard.rating.rankings.board import read_rankings
+from leaderboard.rating.rankings.from_pairs import rankings_from_pairs
 from leaderboard.tournaments.entrants import Entrants
 
 
 @dataclass(frozen=True)
 class PeopleAnswers:
     """Of one question. All arrays are int but the scores' values: outputs and annotators by number, outcomes +1, 0 or -1.
-    left_out: answers about outputs that do not play; dropped: those of the filter, where it was asked for. sign: -1 where low
+    sheet: the ranking that a judgment was in, -1 where two outputs were judged alone. left_out: answers about outputs that do
+    not play; dropped: those of the filter, where it was asked for. sign: -1 where low
     scores are good ones; values are negative then, so that the higher is always the better."""
 
     scored: np.ndarray  # (scores,) outputs
@@ -43,6 +47,7 @@ class PeopleAnswers:
     second: np.ndarray
     outcome: np.ndarray
     judge: np.ndarray  # (judgments,)
+    sheet: np.ndarray
     left_out: int = 0
     sign: int = 1
     dropped: int = 0
@@ -59,10 +64,10 @@ class PeopleAnswers:
     def of_contexts(self, entrants: Entrants, wanted: np.ndarray) -> PeopleAnswers:
         """The answers on the wanted contexts: bool (contexts,)"""
         scores, pairs = wanted[entrants.context_of[self.scored]], wanted[entrants.context_of[self.first]]
-        first, second, outcome, judge = (column[pairs] for column in (self.first, self.second, self.outcome, self.judge))
-        return PeopleAnswers(
-            self.scored[scores], self.scorer[scores], self.value[scores], first, second, outcome, judge, 0, self.sign
-        )
+        columns = self.first, self.second, self.outcome, self.judge, self.sheet
+        first, second, outcome, judge, sheet = (column[pairs] for column in columns)
+        scored = self.scored[scores], self.scorer[scores], self.value[scores]
+        return PeopleAnswers(*scored, first, second, outcome, judge, sheet, 0, self.sign)
 
     def contexts(self, entrants: Entrants) -> np.ndarray:
         """The numbers of the contexts with an answer."""
@@ -84,20 +89,27 @@ def people_answers(entrants: Entrants, snapshot: Snapshot | None, criterion: str
     else:
         scores, judged = [], content.judgments
     numbers: dict[str, int] = {}
+    sheets: dict[tuple, int] = {}
     sign = content.sign(criterion)
     of = entrants.number_of
     known = [(of.get((r["context"], r["system"], r["checkpoint"], r["sample"])), r) for r in scores]
     rows = [(o, numbers.setdefault(r["annotator"], len(numbers)), sign * r["value"]) for o, r in known if o is not None]
     places = [(of.get((r["context"], *r["a"])), of.get((r["context"], *r["b"])), r) for r in judged]
     pairs = [
-        (a, b, 1 - Outcome(r["choice"]).code, numbers.setdefault(r["annotator"], len(numbers)))
+        (a, b, 1 - Outcome(r["choice"]).code, numbers.setdefault(r["annotator"], len(numbers)), _sheet(r, sheets))
         for a, b, r in places
         if a is not None and b is not None and entrants.system_of[a] != entrants.system_of[b]
     ]
     left_out = len(scores) + len(judged) - len(rows) - len(pairs)
-    of_pairs = np.array(pairs, dtype=np.int64).reshape(-1, 4)
-    first, second, outcome, judge = of_pairs.T
-    return PeopleAnswers(*_scores(rows), first, second, outcome, judge, left_out, sign, dropped.get(criterion, 0))
+    of_pairs = np.array(pairs, dtype=np.int64).reshape(-1, 5)
+    first, second, outcome, judge, sheet = of_pairs.T
+    return PeopleAnswers(*_scores(rows), first, second, outcome, judge, sheet, left_out, sign, dropped.get(criterion, 0))
+
+
+def _sheet(row: dict, sheets: dict[tuple, int]) -> int:
+    """The number of the ranking that a judgment was in, -1 for none."""
+    key = row["annotator"], row["context"], row.get(RANKING)
+    return sheets.setdefault(key, len(sheets)) if key[-1] else -1
 
 
 def answers_of(tournament: Tournament, entrants: Entrants) -> PeopleAnswers:
@@ -170,6 +182,7 @@ def _score_row(row: dict, column: str) -> dict:
 def _judgment_row(row: dict) -> dict:
     sides = {x: [row[f"system_{x}"], row[f"checkpoint_{x}"] or "", row[f"sample_{x}"]] for x in "ab"}
     judged = {"context": row["context_id"], **sides, "annotator": row["annotator"], "choice": row["choice"]}
+    judged |= {RANKING: row[RANKING]} if row.get(RANKING) else {}
     return judged | ({"criterion": row["aspect"]} if row["aspect"] else {})
 
 
@@ -194,6 +207,8 @@ def read_answers(entrants: Entrants, answers: PeopleAnswers, like: Fit | None = 
         return people_board.read_scores(n, system[o], context[o], answers.scorer, answers.value, group, o, like)
 
     def of_pairs(first: np.ndarray, second: np.ndarray, outcome: np.ndarray, judge: np.ndarray) -> Reading:
+        if len(outcome) == len(answers.outcome) and (answers.sheet >= 0).any():
+            return _of_rankings(entrants, answers, groups)
         group = None if groups is None else groups[context[first]]
         of = system[first], system[second], outcome, context[first], judge
         return people_board.read_pairs(n, *of, group, (first, second), like)
@@ -209,6 +224,15 @@ def read_answers(entrants: Entrants, answers: PeopleAnswers, like: Fit | None = 
         return of_pairs(*as_pairs(entrants, answers))
     except ValueError as error:
         raise Refused(str(error)) from error
+
+
+def _of_rankings(entrants: Entrants, answers: PeopleAnswers, groups: np.ndarray | None) -> Reading:
+    """Of outputs that were ranked together; a pair that was judged alone is a ranking of two."""
+    of = rankings_from_pairs(answers.first, answers.second, answers.outcome, answers.sheet, entrants.system_of)
+    context = entrants.context_of[answers.first[of.judgment]]
+    who, group = answers.judge[of.judgment], None if groups is None else groups[context]
+    places = of.ranking, entrants.system_of[of.output], of.rank
+    return read_rankings(len(entrants.systems), *places, context, who, of.is_open, group)
 
 
 def as_pairs(entrants: Entrants, answers: PeopleAnswers) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -13,7 +13,8 @@ from annotation.data.shapes.label_studio import LABEL_STUDIO, LABEL_STUDIO_TABLE
 from annotation.data.shapes.pairs import PAIRS
 from annotation.data.shapes.potato import POTATO
 from annotation.data.shapes.promptfoo import PROMPTFOO, PROMPTFOO_LINES
-from annotation.data.shapes.shape import OUTPUTS, Fields, Shape
+from annotation.data.shapes.rankings import RANKINGS, RANKS, has_texts
+from annotation.data.shapes.shape import JUDGMENTS, OUTPUTS, Fields, Shape
 from annotation.data.shapes.spans import APPRAISE, MQM
 from annotation.data.shapes.survey import DOCCANO, PROLIFIC, QUALTRICS, WIDE
 
@@ -60,4 +61,6 @@ def shape_of(kind: str, fields: Fields) -> Shape | None:
     """Whose file it is, by its first row; None for a file of rows with the fields' own columns."""
     if shape := next((shape for shape in SHAPES if shape.recognises(fields)), None):
         return shape
+    if kind == JUDGMENTS or kind == OUTPUTS and has_texts(fields):  # else a column called rank may be anything
+        return next((shape for shape in (RANKINGS, RANKS) if shape.recognises(fields)), None)
     return PAIRS if kind == OUTPUTS and PAIRS.recognises(fields) else None
