@@ -3,10 +3,7 @@ probable their replies are."""
 
 import pytest
 import torch
-from tokenizers import Tokenizer
-from tokenizers.models import WordLevel
-from tokenizers.pre_tokenizers import WhitespaceSplit
-from transformers import AutoTokenizer, BertConfig, BertLMHeadModel, GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
+from transformers import AutoTokenizer, BertConfig, BertLMHeadModel, GPT2LMHeadModel
 
 from core.errors import Refused
 from evaluator.generators.decoders import Decoder
@@ -14,6 +11,7 @@ from evaluator.generators.dialogue import AnsweredTurn
 from evaluator.generators.neural import END, START
 from evaluator.generators.sequence_models import ARCHITECTURES
 from evaluator.generators.training_loop import Settings, checkpoints, validation_loss
+from tests.tiny_gpt2 import saved
 
 EXCHANGES = [AnsweredTurn((f"Where is the {thing}?",), f"The {thing} is {place}.") for thing, place in
              (("cat", "here"), ("dog", "there"), ("bus", "gone"), ("book", "on the desk"))]  # fmt: skip
@@ -22,18 +20,8 @@ NAMES = list(ARCHITECTURES)
 
 @pytest.fixture(scope="module")
 def tiny_gpt2(tmp_path_factory):
-    """The folder of a GPT-2 with random weights, whose tokens are words."""
-    folder = str(tmp_path_factory.mktemp("gpt2"))
     said = [text for exchange in EXCHANGES for text in (*exchange.context, exchange.reply)]
-    words = WordLevel({word: i for i, word in enumerate(["<end>", *sorted(set(" ".join(said).split()))])}, unk_token="<end>")
-    tokenizer = Tokenizer(words)
-    tokenizer.pre_tokenizer = WhitespaceSplit()
-    PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<end>", unk_token="<end>").save_pretrained(folder)
-    torch.manual_seed(0)
-    config = GPT2Config(vocab_size=40, n_positions=64, n_embd=32, n_layer=2, n_head=2, bos_token_id=0, eos_token_id=0,
-                        resid_pdrop=0.0, embd_pdrop=0.0, attn_pdrop=0.0)  # fmt: skip
-    GPT2LMHeadModel(config).save_pretrained(folder)
-    return folder
+    return saved(tmp_path_factory.mktemp("gpt2"), said)
 
 
 @pytest.fixture(scope="module", params=[*NAMES, "causal"])

@@ -185,6 +185,30 @@ def test_a_generator_is_trained_into_a_folder_that_is_watched(folder, judge, cap
     assert main([*nothing, "--architecture", "gru"]) == 2 and "no architecture 'gru'" in capsys.readouterr().err
 
 
+def test_a_causal_model_of_a_folder_answers_as_it_is_and_learns(folder, judge, capsys):
+    from tests.tiny_gpt2 import saved
+
+    talk = [["Where is it?", "It is here."], ["Is it there?", "No, here."]]
+    model = saved(folder / "gpt2", [text for turns in talk for text in turns])
+    write(folder, "talk.jsonl", [{"turns": turns} for turns in talk])
+    write(folder, "contexts.jsonl", [{"context_id": f"c{i}", "context": [turns[0]]} for i, turns in enumerate(talk)])
+    words = ["train_generator", "small", "--architecture", model, "--contexts", str(folder / "contexts.jsonl")]
+    as_it_is, learns = [*words, "--iterations", "0"], [*words, "--dialogues", str(folder / "talk.jsonl"), "--iterations", "1"]
+    assert main([*as_it_is, "--out", str(folder / "as-it-is")]) == 0
+    assert capsys.readouterr().out == "step 0 of 0; before it learns\n"
+    assert main([*learns, "--every", "1", "--out", str(folder / "out"), "--judge-command", judge]) == 0
+    assert [line.split(";")[0] for line in capsys.readouterr().out.splitlines()] == ["step 0 of 1", "step 1 of 1"]
+    files = [folder / name for name in ("as-it-is/step-0.jsonl", "out/step-0.jsonl", "out/step-1.jsonl")]
+    rows_of = [[json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] for file in files]
+    said = [[(row["context_id"], row["output"], row["logprob"]) for row in each] for each in rows_of]
+    assert said[0] == said[1] and [row[0] for row in said[2]] == ["c0", "c1"]  # what has not learned yet says the same
+    assert [row[2] for row in said[1]] != [row[2] for row in said[2]] and all(row[2] < 0 for row in said[2])
+    spoken = set(" ".join(text for turns in talk for text in turns).split())
+    assert all(output and set(output.split()) <= spoken for each in said for _, output, _ in each)
+    assert main(["watch_run", str(folder / "out"), "--judge-command", judge, "--once"]) == 0
+    assert "step 1; 2 of 2 contexts" in capsys.readouterr().out
+
+
 def test_a_watched_generator_reports_to_the_campaigns_run(folder, monkeypatch, capsys):
     from tests.clients.stub_server import CONTEXTS, StubServer
 
