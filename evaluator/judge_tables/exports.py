@@ -53,7 +53,7 @@ def as_text(record: dict[str, Any]) -> str:
         better = [_better(d) for d in found["differences"] if d["corrected"] < 0.05]
         lines += [*(better or ["  No difference between judges in their agreement with these people is established."]), ""]
     lines += _attacks(record.get("attacks", []))
-    lines += [f"{one['judge']}: not judged, {one['why']}." for one in record["without"]]
+    lines += [f"Not judged by {', '.join(names)}: {why}." for why, names in absent(record).items()]
     lines += [signature(record), f"To reproduce: {again(record)}"]
     return "\n".join(lines)
 
@@ -147,6 +147,14 @@ def _priced(used: dict[str, Any]) -> str:
     return f"cost not known: {silent:,} replies say nothing of tokens" if silent else f"cost {used['cost']:.2f}"
 
 
+def absent(record: dict[str, Any]) -> dict[str, list[str]]:
+    """{why: names of the judges that could not judge}; of metrics that lack the same, one reason."""
+    found: dict[str, list[str]] = {}
+    for one in record["without"]:
+        found.setdefault(one["why"].replace(f"The metric {one['judge']!r}", "The metric"), []).append(one["judge"])
+    return found
+
+
 def took(row: dict[str, Any]) -> str:
     """What a judge's answers cost, how many flipped, and why some pairs have none, in words; empty where they cost nothing."""
     used, said = row["settings"], []
@@ -199,8 +207,9 @@ def _profile_cells(profile: dict[str, Any]) -> list[str]:
 
 def coverage(row: dict[str, Any], rows: list[dict[str, Any]]) -> float | None:
     """The share that a judge judged of the outputs that people scored, or of the pairs that they judged; None for people."""
-    of = "outputs" if any(one["outputs"] for one in rows) else "pairs"
-    most = max((one[of] for one in rows), default=0)
+    judges = [one for one in rows if one["kind"] != "ceiling"]
+    of = "outputs" if any(one["outputs"] for one in judges) else "pairs"
+    most = max((one[of] for one in judges), default=0)
     return None if row["kind"] == "ceiling" or not most else row[of] / most
 
 

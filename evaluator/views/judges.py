@@ -182,10 +182,7 @@ def _in_words(record: dict) -> dict:
         )
         for scope, found in record["tables"].items()
     ]
-    missing: dict[str, list[str]] = {}
-    for one in record["without"]:
-        missing.setdefault(one["why"], []).append(one["judge"])
-    words = {"missing": missing, "scopes": scopes, "signature": exports.signature(record), "again": exports.again(record)}
+    words = {"missing": exports.absent(record), "scopes": scopes, "signature": exports.signature(record), "again": exports.again(record)}
     return words | (_transfer_in_words(record["transfer"]) if "transfer" in record else {})
 
 

@@ -21,7 +21,6 @@ from evaluator.judge_tables import imports
 from evaluator.judges import protocol
 from evaluator.judges.comet import CometJudge
 from evaluator.judges.endpoint import Endpoint, Price
-from evaluator.judges.language_model import UNJUDGED
 from evaluator.judges.pairwise_model import LanguageModelJudge
 from evaluator.judges.pointwise_model import LanguageModelScorer
 from evaluator.judges.program import ProgramJudge, ProgramPairJudge
@@ -191,13 +190,13 @@ def _imported(campaign: Campaign, name: str, outputs: Sequence[Output], known: M
 
 
 def _imported_pairs(name: str, outputs: Sequence[Output], said: Mapping[tuple, tuple[float, float, float]]) -> Said:
-    """Raises Refused where the judge did not compare more of the pairs that may meet than a judge may leave unjudged."""
+    """What was not imported stays unjudged. Raises Refused where none of the pairs that may meet was compared."""
     a, b = meetings([output.context_id for output in outputs])
     names = [output_names(output, {})[0] for output in outputs]
     p = [said.get((names[i], names[j])) for i, j in zip(a, b)]
     missing = sum(one is None for one in p)
-    if missing > UNJUDGED * len(p):
-        raise Refused(f"The judge {name!r} did not compare {missing:,} of the {len(p):,} pairs that may meet.")
+    if missing == len(p):
+        raise Refused(f"The judge {name!r} compared none of the {len(p):,} pairs that may meet.")
     ids = [output.pk for output in outputs]
     place = {(min(ids[i], ids[j]), max(ids[i], ids[j])): row for row, (i, j) in enumerate(zip(a, b))}
     nothing = (np.nan, np.nan, np.nan)

@@ -10,7 +10,7 @@ from annotation.models import Output
 from annotation.outcome import Outcome
 from core.errors import Refused
 from evaluator.judges.profile import Profile
-from evaluator.judges.protocol import AskedVerdicts, PointwiseVerdicts, Verdicts
+from evaluator.judges.protocol import AskedVerdicts, PairwiseVerdicts, PointwiseVerdicts, Verdicts
 from evaluator.models import ComparatorVersion, Utility
 from evaluator.versions.selectors import architecture
 from leaderboard.boards import row_facts
@@ -234,6 +234,7 @@ def _comparator_plays(tournament: Tournament, entrants: Entrants, verdicts: Verd
     before, pairs, wanted = _taken_over(tournament, entrants), entrants.contexts_by_pair(), tournament.wanted_games
     if len(before):
         pairs, wanted = _newcomers(entrants, before, pairs)
+    pairs = _compared(entrants, pairs, verdicts)
     if not any(pairs.values()):  # nobody is new
         return Played(before, "all", tournament.extends.settings.get("looks", 1), verdicts)
     played, games, left_out = _with_what_is_judged(
@@ -243,6 +244,20 @@ def _comparator_plays(tournament: Tournament, entrants: Entrants, verdicts: Verd
         verdicts.check()
     unjudged = Counter(entrants.systems[i].name for pair, _ in left_out for i in pair)
     return Played(before.then(games), played.ending, played.looks, verdicts, tuple(sorted(unjudged.items())))
+
+
+def _compared(entrants: Entrants, pairs: dict, verdicts: Verdicts) -> dict:
+    """The pairs with the contexts of which a judge that was read once, as from a file, says something: only these are drawn."""
+    if not isinstance(verdicts, PairwiseVerdicts) or verdicts.read.judged.all():
+        return pairs
+    ids = [output.pk for output in entrants.outputs]
+
+    def is_compared(pair: tuple[int, int], context: int) -> bool:
+        first, second = (entrants.answers[system, context] for system in pair)
+        meetings = [(ids[i], ids[j]) for i in first for j in second]
+        return bool(verdicts.has_read(*zip(*meetings)).all())
+
+    return {pair: [context for context in contexts if is_compared(pair, context)] for pair, contexts in pairs.items()}
 
 
 Cell = tuple[tuple[int, int], int]  # two systems, the smaller first, and a context

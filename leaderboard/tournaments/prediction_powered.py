@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.errors import Refused
+from evaluator.judges.jury import UNJUDGED
 from evaluator.judges.protocol import AskedVerdicts, Verdicts
 from evaluator.judges.texts import context_key
 from leaderboard.boards.basis import AnswersLeftOut, BoardPeople, BoardWorth, Transport
@@ -61,13 +62,18 @@ def calibrated(
     if doubts:
         reading = _reading(tournament, entrants, answers)
     n, draws = len(entrants.systems), rate.draws_of(entrants)
-    imitated = decided(entrants, verdicts, people.first, people.second)
+    imitated, is_imitated = decided(entrants, verdicts, people.first, people.second)
     a, b = meetings(entrants)
-    judged = decided(entrants, verdicts, a, b)
+    judged, _ = decided(entrants, verdicts, a, b)
     if isinstance(verdicts, AskedVerdicts):
         verdicts.check()
-    people, imitated = people.take(_is_judged(imitated)), _whole(imitated)
-    everything = rate.between_systems(entrants, _whole(judged))
+    elif (missing := len(a) - len(judged)) > UNJUDGED * len(a):
+        raise Refused(
+            f"{tournament.judge_name} says nothing of {missing:,} of the {len(a):,} pairs that may meet. A board of people and a"
+            f" judge needs its answers on {1 - UNJUDGED:.0%} of them, since nobody knows how it would have judged the others."
+        )
+    people = people.take(is_imitated)
+    everything = rate.between_systems(entrants, judged)
     games = rate.between_systems(entrants, people)
     try:
         found = calibrate(n, games, rate.between_systems(entrants, imitated), everything, draws, tournament.rules())
@@ -145,18 +151,10 @@ def _not_taught(tournament: Tournament, entrants: Entrants, answers: PeopleAnswe
     return answers.of_contexts(entrants, np.array([context_key(turns[pk]) not in learnt for pk in entrants.contexts]))
 
 
-def decided(entrants: Entrants, verdicts: Verdicts, a: np.ndarray, b: np.ndarray) -> Games:
-    """The judge's games between outputs, which need not answer one context; each counts for the first one's. The outcome is NaN
-    where the judge says nothing."""
+def decided(entrants: Entrants, verdicts: Verdicts, a: np.ndarray, b: np.ndarray) -> tuple[Games, np.ndarray]:
+    """The judge's games between outputs, which need not answer one context (each counts for the first one's), and of which of
+    the pairs it says something, (n,)."""
     ids = np.array([output.pk for output in entrants.outputs])
-    return Games(a, b, np.asarray(verdicts.outcomes(ids[a].tolist(), ids[b].tolist())), entrants.context_of[a])
-
-
-def _is_judged(games: Games) -> np.ndarray:
-    return ~np.isnan(games.outcome)
-
-
-def _whole(games: Games) -> Games:
-    """Those of which the judge says something."""
-    kept = games.take(_is_judged(games))
-    return replace(kept, outcome=kept.outcome.astype(np.int64))
+    outcome = np.asarray(verdicts.outcomes(ids[a].tolist(), ids[b].tolist()))
+    judged = ~np.isnan(outcome)
+    return Games(a[judged], b[judged], outcome[judged].astype(np.int64), entrants.context_of[a[judged]]), judged

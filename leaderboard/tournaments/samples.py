@@ -40,11 +40,12 @@ def sampled(tournament: Tournament, entrants: Entrants, verdicts: Verdicts) -> t
     if by.rating != "by-game" and n > MOST_AT_ONCE:
         raise Refused(f"Only the ratings 'paper' and 'by-game' can rate {n} outputs at once. Choose one of them.")
     pairs, (output, reference) = drawn(tournament, entrants)
-    games = decided(entrants, verdicts, *pairs)
-    if np.isnan(games.outcome).any():
+    games, judged = decided(entrants, verdicts, *pairs)
+    beside, judged_beside = decided(entrants, verdicts, output, reference)
+    if not (judged.all() and judged_beside.all()):
         raise Refused("The judge says nothing of some of the pairs, so outputs cannot be rated. Play systems instead.")
     standings = rules.standings(n, games, by)
-    points = sample_scores.reference_scores(n, output, decided(entrants, verdicts, output, reference).outcome)
+    points = sample_scores.reference_scores(n, output, beside.outcome)
     return games, _board(entrants, games, standings), standings, points
 
 

@@ -11,6 +11,7 @@ from evaluator.judge_tables.imports import judges_of, pairs_of, scores_of
 from evaluator.models import ImportedPair, ImportedScore
 from evaluator.roster import judge_named
 from leaderboard import tasks
+from leaderboard.boards import queries
 from leaderboard.models import Game
 from leaderboard.systems import describe
 from leaderboard.tournaments.start import start_tournament
@@ -169,18 +170,27 @@ class TestPairs:
         assert [r.name for r in board.ratings.order_by("-rating")] == ["Person", "Fine", "Plain", "Poor"]
         assert {game.p_a for game in Game.objects.filter(tournament=board)} <= {0.8, 0.05}
 
-    def test_a_pair_that_is_missing_is_not_played_and_many_end_the_tournament(self, world):
-        imported(world, pairs_of_world(world)[1:], "--pairs")
+    @pytest.mark.parametrize("missing", [1, 60])
+    def test_only_pairs_that_it_compared_play(self, world, missing):
+        kept = pairs_of_world(world)[missing:]
+        imported(world, kept, "--pairs")
         started = start_tournament(world.campaign, "judge", judge_named(world.campaign, "Prometheus"), foreground=True)
         played = tasks.run(started.job_id)
-        assert "says nothing of 1 of the 72 pairs that may meet" in played.settings["warning"]
-        first = pairs_of_world(world)[0]
-        systems = {first["system_a"], first["system_b"]}
-        met = played.games.filter(output_a__context__key=first["context_id"])
-        assert all({game.output_a.system.name, game.output_b.system.name} != systems for game in met)
+        assert f"says nothing of {missing} of the 72 pairs that may meet" in played.settings["warning"]
+        sides = [(game.output_a, game.output_b) for game in played.games.select_related("output_a__system", "output_b__system")]
+        met = {(a.context.key, frozenset([a.system.name, b.system.name])) for a, b in sides}
+        compared = {(row["context_id"], frozenset([row["system_a"], row["system_b"]])) for row in kept}
+        assert met and met <= compared and (missing == 1 or met == compared)
 
-    def test_many_missing_pairs_end_the_tournament(self, world):
-        imported(world, pairs_of_world(world)[4:], "--pairs")
-        started = start_tournament(world.campaign, "judge", judge_named(world.campaign, "Prometheus"), foreground=True)
-        with pytest.raises(Refused, match="did not compare 4 of the 72 pairs that may meet"):
+    def test_with_people_it_must_have_compared_nearly_all(self, world):
+        imported(world, pairs_of_world(world)[4:], "--pairs")  # 4 of 72 are more than 5%
+        judge = judge_named(world.campaign, "Prometheus")
+        started = start_tournament(world.campaign, "corrected", judge, foreground=True)
+        with pytest.raises(Refused, match="says nothing of 4 of the 72 pairs that may meet"):
             tasks.run(started.job_id)
+
+    def test_with_people_a_pair_that_is_missing_does_not_count(self, world):
+        imported(world, pairs_of_world(world)[3:], "--pairs")
+        judge = judge_named(world.campaign, "Prometheus")
+        played = tasks.run(start_tournament(world.campaign, "corrected", judge, foreground=True).job_id)
+        assert queries.board(played).basis.people.worth.games == 69

@@ -114,6 +114,20 @@ def test_a_judge_and_its_own_systems(crowd, tmp_path, client):
         assert "preference for its own +" in client.get(page).content.decode()
 
 
+def test_a_reason_is_given_once():
+    lacks = lambda name: f"The metric {name!r} can judge none of these 48 outputs: it needs references"
+    without = [{"judge": name, "why": lacks(name)} for name in ("bleu-1", "bleu-2")] + [{"judge": "other", "why": "is absent"}]
+    assert exports.absent({"without": without}) == {
+        "The metric can judge none of these 48 outputs: it needs references": ["bleu-1", "bleu-2"],
+        "is absent": ["other"],
+    }
+
+
+def test_coverage_is_of_the_pairs_that_judges_can_read():
+    rows = [{"kind": kind, "outputs": 0, "pairs": pairs} for kind, pairs in [("ceiling", 900), ("baseline", 300), ("judge", 150)]]
+    assert [exports.coverage(row, rows) for row in rows] == [None, 1.0, 0.5]
+
+
 @pytest.mark.parametrize(
     "own, why",
     [
