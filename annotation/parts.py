@@ -32,6 +32,7 @@ log = logging.getLogger(__name__)
 
 CALL_AGAIN = 10.0  # seconds
 LOOK_SECONDS = 0.2  # at parts that others hold
+TELL_SECONDS = 0.5  # between two messages of a part
 
 Report = Callable[[float, str], None]
 Work = Callable[[Any, Report], Any]  # (a part's `work`, report) -> its result, both plain JSON
@@ -40,8 +41,10 @@ Work = Callable[[Any, Report], Any]  # (a part's `work`, report) -> its result, 
 class Held:
     """The right to work on one part until its lease runs out, renewed by its own thread."""
 
-    def __init__(self, part: JobPart):
-        self.part = part
+    def __init__(self, part: JobPart, told: Callable[[float], None] | None = None):
+        """told: hears of the share done, at most as often as a message is kept."""
+        self.part, self._told = part, told
+        self._last_message = 0.0
         self._lost, self._stop = threading.Event(), threading.Event()
 
     def rows(self):
@@ -72,9 +75,15 @@ class Held:
         self._thread.join(timeout=jobs.BEAT_SECONDS)
 
     def report(self, progress: float, message: str = "") -> None:
-        """Raises Cancelled where the part is to be left."""
+        """Keep the message, for the job's page. Raises Cancelled where the part is to be left."""
         if self._lost.is_set():
             raise jobs.Cancelled
+        if not message or time.monotonic() - self._last_message < TELL_SECONDS:
+            return
+        self._last_message = time.monotonic()
+        self.rows().update(message=message[:300])
+        if self._told:
+            self._told(progress)
 
     def finish(self, result: Any) -> bool:
         """Store the result. False where the lease was lost meanwhile: then nothing is stored."""
@@ -95,18 +104,18 @@ def lay_out(job: Job, works: Iterable[Any]) -> None:
 
 def take(job_id) -> JobPart | None:
     """The next free part, now this worker's; None where none is free."""
-    holder = workers.new_holder()
+    taken = {"holder": workers.new_holder(), "attempts": F("attempts") + 1, "message": ""}
     while pks := list(jobs.free_parts(job_id).order_by("number").values_list("pk", flat=True)[:8]):
         for pk in pks:
             until = timezone.now() + jobs.LEASE
-            if jobs.free_parts(job_id).filter(pk=pk).update(holder=holder, lease_until=until, attempts=F("attempts") + 1) == 1:
+            if jobs.free_parts(job_id).filter(pk=pk).update(**taken, lease_until=until) == 1:
                 return JobPart.objects.get(pk=pk)
     return None
 
 
-def do(part: JobPart, work: Work) -> None:
-    """Work on a part that was taken, and keep its result."""
-    with Held(part) as held:
+def do(part: JobPart, work: Work, told: Callable[[float], None] | None = None) -> None:
+    """Work on a part that was taken, and keep its result. told: as `Held` takes it."""
+    with Held(part, told) as held:
         try:
             result = work(part.work, held.report)
         except (jobs.Cancelled, OperationalError, InterfaceError) as stopped:
@@ -154,10 +163,13 @@ def share(claim: jobs.Claim, works: Callable[[], Iterable[Any]], work: Work, sai
     parts.filter(done_at=None).update(error="")  # of an attempt that somebody started again
     total, called = parts.count(), -CALL_AGAIN
 
-    def report(within: float = 0.0, message: str = "") -> None:
+    def report(within: float = 0.0) -> None:
+        """within: share done of the part that this worker works on. What others say of theirs stands there, too."""
         done = parts.exclude(done_at=None).count()
         share_done = min(1.0, (done + within) / max(total, 1))
-        claim.report(span[0] + (span[1] - span[0]) * share_done, f"{said}: {done} of {total} parts done")
+        under_way = parts.filter(done_at=None, error="").exclude(holder="").exclude(message="").order_by("number")
+        messages = [f"{said}: {done} of {total} parts done", *under_way.values_list("message", flat=True)]
+        claim.report(span[0] + (span[1] - span[0]) * share_done, ". ".join(messages))
 
     while (left := parts.filter(done_at=None)).exists():
         report()
@@ -167,7 +179,7 @@ def share(claim: jobs.Claim, works: Callable[[], Iterable[Any]], work: Work, sai
             called = time.monotonic()
             jobs.call_idle(job)
         if part := take(job.pk):
-            do(part, work)
+            do(part, work, report)
         else:
             if left.filter(attempts__gte=Job.MAX_ATTEMPTS, lease_until__lt=timezone.now()).exists():
                 raise Refused(f"A worker died {Job.MAX_ATTEMPTS} times at the same part of this job. You can start it again.")

@@ -207,6 +207,42 @@ class Reply(models.Model):
         return self.key[:12]
 
 
+class AnchorSet(models.Model):
+    """Pairs that people judged, drawn once, about which a language model is asked again to see whether it has changed."""
+
+    judge = models.OneToOneField(Judge, models.CASCADE, related_name="anchor_set")
+    snapshot = models.ForeignKey("annotation.Snapshot", models.CASCADE, related_name="anchor_sets")
+    criterion = models.CharField(max_length=100, blank=True, help_text="Empty: the judgments of pairs.")
+    seed = models.PositiveIntegerField(default=0)
+    size = models.PositiveIntegerField(help_text="How many pairs are drawn, if people judged so many.")
+    pairs = models.JSONField(
+        default=list,
+        blank=True,
+        help_text="[[output, output], ...], each by context, system, checkpoint and sample; drawn when it is asked first.",
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self):
+        return f"anchor set of {self.judge}"
+
+
+class AnchorAsking(models.Model):
+    """One time that the pairs of an anchor set were asked about. The first one takes what the judge had said before."""
+
+    anchor_set = models.ForeignKey(AnchorSet, models.CASCADE, related_name="askings")
+    job = models.OneToOneField("annotation.Job", models.CASCADE, related_name="anchor_asking")
+    choices = models.JSONField(null=True, blank=True, help_text="A, tie, B of each pair, or empty for unjudged.")
+    used = models.JSONField(default=dict, blank=True, help_text="Calls, tokens, cost, prices, models that answered.")
+    drift = models.JSONField(null=True, blank=True, help_text="metaevaluation.consistency.Drift, against the first time.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["created_at", "id"]
+
+    def __str__(self):
+        return f"{self.anchor_set}, asked {self.created_at:%Y-%m-%d}"
+
+
 class ImportedScore(models.Model):
     """What a judge elsewhere said of one output, on that judge's own scale."""
 

@@ -6,8 +6,8 @@ from django.urls import reverse
 from annotation import jobs, parts
 from annotation.models import Job
 from annotation.people import notices
-from evaluator.judge_tables import tables
-from evaluator.models import ComparatorVersion, JudgesTable, TrainingRun
+from evaluator.judge_tables import anchors, tables
+from evaluator.models import AnchorAsking, ComparatorVersion, JudgesTable, TrainingRun
 from evaluator.signals import promoted
 from evaluator.versions import admission, registry
 
@@ -110,3 +110,25 @@ def judge_file(job_id: str) -> None:
         from evaluator.worker import shared_files
 
         shared_files.run(claim)
+
+
+@shared_task(name=anchors.TASK)
+@jobs.task_body
+def ask_anchors(job_id: str) -> None:
+    """Ask a language model again about the pairs of its anchor set."""
+    ask_again(job_id)
+
+
+def ask_again(job_id, watch=None) -> AnchorAsking:
+    """Claim and do it here and now; watch(progress, message) follows it."""
+    with jobs.claim(job_id) as claim:
+        from evaluator.worker import anchors as worker
+
+        def report(progress: float, message: str) -> None:
+            claim.report(progress, message)
+            if watch:
+                watch(progress, message)
+
+        asking = worker.ask(AnchorAsking.objects.get(job_id=job_id), report)
+        claim.report(1.0, "Done")
+    return asking

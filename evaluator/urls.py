@@ -11,6 +11,7 @@ comparator = [
     path("retraining/", comparators.retraining, name="retraining"),
     path("judges/", judges.judges, name="judges"),
     path("judges/<slug:key>/", judges.judge, name="judge"),
+    path("judges/<slug:key>/again/", judges.ask_again, name="judge_again"),
     re_path(r"^judges/table\.(?P<kind>csv|tex)$", judges.judges_file, name="judges_file"),
     path("<slug:name>/", card.card, name="comparator_card"),
     path("<slug:name>/promote/", card.promote, name="comparator_promote"),

@@ -72,6 +72,7 @@ class JobPart(models.Model):
     attempts = models.PositiveSmallIntegerField(default=0)
     holder = models.CharField(max_length=100, blank=True, help_text="One claim's token; empty when nobody works on it.")
     lease_until = models.DateTimeField(null=True, blank=True)
+    message = models.CharField(max_length=300, blank=True, help_text="How far whoever works on it has come.")
     error = models.TextField(blank=True, help_text="What ended it; it ends its job, too.")
     done_at = models.DateTimeField(null=True, blank=True)
 

@@ -86,7 +86,7 @@ def _result(job: Job, upload) -> str:
         return reverse("comparator_card", args=[job.campaign.slug, version.name])
     if job.task == "archives.export":
         return reverse("ways_out", args=[job.campaign.slug])
-    if job.task == "evaluator.tasks.set_beside_people":
+    if job.task in ("evaluator.tasks.set_beside_people", "evaluator.tasks.ask_anchors"):
         return reverse("judges", args=[job.campaign.slug])
     return tournament.get_absolute_url() if tournament else ""
 

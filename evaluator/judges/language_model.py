@@ -154,6 +154,14 @@ class LanguageModel:
         self._ask(open_ones, answers, len(asked), on_progress)
         return answers
 
+    def _said_of_progress(self, asked: int, whole: int) -> str:
+        """How much of what is asked has an answer, and what this run spent so far."""
+        usage, price = self.endpoint.usage, self.server.price
+        unjudged = f", {len(self._unreadable):,} of them unjudged" if self._unreadable else ""
+        cost = f", cost {price.of(usage.prompt_tokens, usage.completion_tokens):.2f}" if price != Price() else ""
+        cost = ", cost not known" if usage.uncounted else cost
+        return f"{self.model}: {asked:,} of {whole:,} questions asked{unjudged}; {usage.calls:,} calls in this run{cost}"
+
     def _ask(
         self,
         requests: Mapping[str, dict[str, Any]],
@@ -165,7 +173,8 @@ class LanguageModel:
 
         def tell() -> None:
             if on_progress:
-                on_progress((len(answers) + len(self._unreadable)) / whole, f"{self.model} judges", None)
+                asked = len(answers) + len(self._unreadable)
+                on_progress(asked / whole, self._said_of_progress(asked, whole), None)
 
         def read(key: str, reply: dict[str, Any]) -> bool:
             nonlocal in_a_row

@@ -9,13 +9,15 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.views.decorators.http import require_POST
 
 from annotation import jobs
 from annotation.access import campaign_for_researcher
+from annotation.models import Campaign, Job
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator import model_settings
-from evaluator.judge_tables import exports, tables, transfer_exports
+from evaluator.judge_tables import anchors, exports, tables, transfer_exports
 from evaluator.judge_tables.text_tables import NEGATIVE
 from evaluator.models import Judge
 from evaluator.offers import offers, set_up_model
@@ -125,11 +127,41 @@ def judge(request, slug, key):
         "plot": scatter_plot((row.get("profile") or {}).get("points") or []),
         "differences": [_seen_from(name, d) for d in others if name in (d["first"], d["second"]) and d["corrected"] < 0.05],
         "attacks": attacks,
+        "anchors": _anchors(campaign, name),
+        "worker_alive": jobs.worker_alive(),
         "settings": _as_json({name: value for name, value in (row["settings"] or {}).items() if name != "asked"}),
         "signature": exports.signature(record),
         "again": exports.again(record),
     }
     return render(request, "evaluator/judge.html", context)
+
+
+def _anchors(campaign: Campaign, name: str) -> dict | None:
+    """Of a language model: the times that it was asked again, newest first, and jobs that are shown. None of another judge."""
+    judge = campaign.judges.filter(name=name, kind=Judge.Kind.LANGUAGE_MODEL).select_related("anchor_set").first()
+    if judge is None:
+        return None
+    of = getattr(judge, "anchor_set", None)
+    every = list(of.askings.select_related("job")) if of else []
+    last = every[-1:]
+    shown = [one.job for one in every if not one.job.is_finished or (one in last and one.job.status == Job.Status.FAILED)]
+    return {"of": of, "times": [one for one in every if one.choices is not None][::-1], "jobs": shown, "pairs": anchors.PAIRS}
+
+
+@login_required
+@require_POST
+def ask_again(request, slug, key):
+    """Ask a language model again about its anchor set; the first time draws the set."""
+    campaign = campaign_for_researcher(request.user, slug)
+    names = campaign.judges.filter(kind=Judge.Kind.LANGUAGE_MODEL).values_list("name", flat=True)
+    name = next((name for name in names if key_of(name) == key), None)
+    if name is None:
+        raise Http404
+    try:
+        anchors.start(campaign, name, user=request.user)
+    except Refused as refused:
+        messages.error(request, str(refused))
+    return redirect(f"{reverse('judge', args=[slug, key])}#again")
 
 
 def _as_json(settings: dict) -> str:
@@ -182,7 +214,12 @@ def _in_words(record: dict) -> dict:
         )
         for scope, found in record["tables"].items()
     ]
-    words = {"missing": exports.absent(record), "scopes": scopes, "signature": exports.signature(record), "again": exports.again(record)}
+    words = {
+        "missing": exports.absent(record),
+        "scopes": scopes,
+        "signature": exports.signature(record),
+        "again": exports.again(record),
+    }
     return words | (_transfer_in_words(record["transfer"]) if "transfer" in record else {})
 
 

@@ -127,9 +127,10 @@ def at_work(judge: Judge, criterion: str, seed: int = 0, known: Material | None 
 
 
 def language_model(
-    judge: Judge, criterion: str, seed: int, known: Material | None = None
+    judge: Judge, criterion: str, seed: int, known: Material | None = None, replies: RowReplies | None = None
 ) -> LanguageModelJudge | LanguageModelScorer:
-    """It spends of its row's budget, and its replies are rows, so that no worker asks what another one asked."""
+    """It spends of its row's budget, and its replies are rows, so that no worker asks what another one asked. replies: by
+    default all of the judge."""
     asked = judge.settings
     price = Price(*asked["price"])
     endpoint = Endpoint(
@@ -143,7 +144,7 @@ def language_model(
     if judge.settings.get("examples") and known is None:
         known = material(judge.campaign, criterion)
     prompt = prompt_of(judge, criterion, seed, known.source if known else None)
-    return model_of(judge, endpoint, prompt, seed, RowReplies(judge), partial(_keep_profile, judge))
+    return model_of(judge, endpoint, prompt, seed, replies or RowReplies(judge), partial(_keep_profile, judge))
 
 
 def _keep_profile(judge: Judge, record: dict[str, Any]) -> None:

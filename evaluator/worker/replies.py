@@ -1,5 +1,6 @@
 """A judge's replies as rows: kept before anything else happens, for every worker alike."""
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -62,3 +63,29 @@ class RowReplies(Replies):
     def _store(self, key: str, reply: Any, readable: bool) -> None:
         fields = {"reply": reply, "is_readable": readable}
         Reply.objects.update_or_create(judge=self.judge, key=key, defaults=fields)
+
+
+class RepliesOfAsking(RowReplies):
+    """Those of one time that a judge is asked again: what it answered at another time does not count."""
+
+    def __init__(self, judge: Judge, asking: str):
+        super().__init__(judge)
+        self._asking = asking
+
+    def _own(self, key: str) -> str:
+        return hashlib.sha256(f"{self._asking} {key}".encode()).hexdigest()
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        return super().get(self._own(key))
+
+    def known(self, keys: Iterable[str]) -> dict[str, dict[str, Any]]:
+        return {key: self._known[own] for key in keys if (own := self._own(key)) in self._known}
+
+    def keep(self, key: str, reply: dict[str, Any]) -> None:
+        super().keep(self._own(key), reply)
+
+    def keep_unreadable(self, key: str, what: Any, why: str = "") -> None:
+        super().keep_unreadable(self._own(key), what, why)
+
+    def why_unjudged(self, key: str) -> str:
+        return super().why_unjudged(self._own(key))

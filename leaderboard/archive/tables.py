@@ -195,7 +195,8 @@ LEFT = [
 LEFT_MODELS = {
     "annotation": "User Membership ApiToken KeptResponse Invitation AuditEvent Heartbeat Job JobPart WorkerPulse Upload "
     "Calculation",
-    "evaluator": "TrainingRun ComparatorVersion RetrainingRule Promotion Utility Reply JudgesTable JudgedFile",
+    "evaluator": "TrainingRun ComparatorVersion RetrainingRule Promotion Utility Reply AnchorSet AnchorAsking JudgesTable "
+    "JudgedFile",
     "leaderboard": "Run RunCheckpoint RunOutput RunComparison",
 }
 ELSEWHERE = {"FrozenAnswers"}  # snapshots/DIGEST.answers.jsonl

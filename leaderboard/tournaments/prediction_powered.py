@@ -69,8 +69,8 @@ def calibrated(
         verdicts.check()
     elif (missing := len(a) - len(judged)) > UNJUDGED * len(a):
         raise Refused(
-            f"{tournament.judge_name} says nothing of {missing:,} of the {len(a):,} pairs that may meet. A board of people and a"
-            f" judge needs its answers on {1 - UNJUDGED:.0%} of them, since nobody knows how it would have judged the others."
+            f"{tournament.judge_name} says nothing of {missing:,} of the {len(a):,} pairs that may meet. A board of people and"
+            f" a judge needs its answers on {1 - UNJUDGED:.0%} of them, since nobody knows how it would have judged the others."
         )
     people = people.take(is_imitated)
     everything = rate.between_systems(entrants, judged)

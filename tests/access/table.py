@@ -221,6 +221,7 @@ admins: Admins; creating campaigns is also for those who may.
 nobody: What this world has nothing for: the first admin is made; there is no table of judges, public board or archive.
     c/<slug>/export/archive/file/
     c/<slug>/comparator/judges/<key>/
+    c/<slug>/comparator/judges/<key>/again/
     c/<slug>/comparator/judges/table.<kind>
     api/campaigns/<slug>/judges/table/<kind>/
     c/<slug>/leaderboard/embed/

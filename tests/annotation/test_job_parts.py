@@ -81,6 +81,27 @@ def test_progress_is_the_share_of_parts_done(job):
     assert seen == [(0.5 + n / 10, f"Looks: {n} of 5 parts done") for n in range(5)]
 
 
+def test_whoever_looks_sees_how_far_each_part_under_way_has_come(job):
+    """Of this worker's part and of another's, while they are worked on."""
+    seen = []
+
+    def work(of, report):
+        if of["n"] == 0:
+            with parts.Held(parts.take(job.pk)) as elsewhere:
+                elsewhere.report(0.1, "other: 1 of 9 asked")
+        claim._last_report = 0.0
+        report(0.5, f"small: {of['n']} of 4 asked")
+        job.refresh_from_db()
+        seen.append((round(job.progress, 3), job.message))
+        if of["n"] == 0:
+            elsewhere.put_back()
+
+    with jobs.claim(job.pk) as claim:
+        parts.share(claim, five, work, "Asking")
+    assert seen[0] == (0.1, "Asking: 0 of 5 parts done. small: 0 of 4 asked. other: 1 of 9 asked")
+    assert seen[2] == (0.5, "Asking: 2 of 5 parts done. small: 2 of 4 asked")
+
+
 def test_a_part_is_taken_once(job):
     running(job)
     taken = [parts.take(job.pk) for _ in range(6)]

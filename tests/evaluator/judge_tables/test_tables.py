@@ -124,7 +124,9 @@ def test_a_reason_is_given_once():
 
 
 def test_coverage_is_of_the_pairs_that_judges_can_read():
-    rows = [{"kind": kind, "outputs": 0, "pairs": pairs} for kind, pairs in [("ceiling", 900), ("baseline", 300), ("judge", 150)]]
+    rows = [
+        {"kind": kind, "outputs": 0, "pairs": pairs} for kind, pairs in [("ceiling", 900), ("baseline", 300), ("judge", 150)]
+    ]
     assert [exports.coverage(row, rows) for row in rows] == [None, 1.0, 0.5]
 
 

@@ -260,6 +260,12 @@ class TestBudget:
         assert (one.used["calls"], one.used["prompt_tokens"], one.used["completion_tokens"]) == (4, 800, 80)
         assert KEY not in json.dumps([one.settings, one.used])
 
+    def test_what_is_told_meanwhile(self, server, judge):
+        server.script, said = [completion("Z")], []
+        judge().compare([A, C], [B, Text(("Bye",), "no")], on_progress=lambda done, message, _: said.append((done, message)))
+        assert said[0] == (0.25, "tiny: 1 of 4 questions asked, 1 of them unjudged; 1 calls in this run, cost 0.00")
+        assert said[-1] == (1.0, "tiny: 4 of 4 questions asked, 1 of them unjudged; 4 calls in this run, cost 0.00")
+
     def test_the_forecast(self, judge):
         one = judge()
         forecast = one.forecast([A, B, A], [B, A, A])
