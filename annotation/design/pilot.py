@@ -37,7 +37,7 @@ def components_of(
     leanings = _leanings(reading, names, ahead)
     if leanings:
         found = replace(found, ahead=leanings[0], annotator_system=leanings[1])
-    told = found.context_system, found.leaning(True), found.residual
+    told = found.context_system, found.leaning(True) or _unseen(reading), found.residual
     of_people = len(names) - 1 if leanings is None else 1
     squares = MeanSquares.of(told, contexts, annotators, len(names), (len(names) - 1, of_people))
     return replace(found, plausible=squares.plausible())
@@ -68,26 +68,41 @@ def pair_assumptions_of(
     over = max(1.0, context + (most + annotator) / 2)
     found = PairAssumptions(1 - decided, context / over, annotator / over, ahead=most / over if leanings else None)
     of_people, apart = found.leaning(True), len(systems) - 1
-    told = found.context, of_people, max(0.0, 1 - found.context - of_people)
+    told = found.context, of_people or _unseen(reading) / 2 / decided / over, max(0.0, 1 - found.context - of_people)
     squares = MeanSquares.of(told, contexts, annotators, apart, (apart, apart if leanings is None else 1))
-    return replace(found, plausible=[[share / sum(shares) for share in shares[:2]] for shares in squares.plausible()])
+    return replace(found, plausible=[shares[:2] for shares in squares.plausible()])
 
 
 def _leanings(reading: Reading, names: NDArray[Any], ahead: Hashable | None) -> tuple[float, float] | None:
     """The variances of people's leanings to this system, and to the others on average, not below 0; None where it is not among
     three systems or more, or too few people and contexts tell. Twice a difference's is the sum of its systems'."""
-    answers = reading.answered
-    if ahead not in names or len(names) < 3 or reading.shown is None or answers is None:
+    both = _differences(reading)
+    if ahead not in names or len(names) < 3 or both is None or not np.isfinite(both).all():
         return None
-    people, places = (np.unique(column, return_inverse=True)[1] for column in (answers.annotator, answers.context))
-    severity = reading.variances["annotator"] if reading.scores else 0.0
-    both = 2 * reading.shown.leanings(reading.fit.answers, answers.systems, people, places, severity)  # (s, s)
-    if not np.isfinite(both).all():
-        return None
-    row = both.sum(axis=1)
+    row = 2 * both.sum(axis=1)
     own = (row - row.sum() / 2 / (len(names) - 1)) / (len(names) - 2)
     is_ahead = names == ahead
     return max(0.0, float(own[is_ahead][0])), max(0.0, float(own[~is_ahead].mean()))
+
+
+def _differences(reading: Reading) -> NDArray[np.float64] | None:
+    """(s, s) the mean variance of people's leanings to two systems, as their difference shows it; below 0 by chance."""
+    answers = reading.answered
+    if reading.shown is None or answers is None:
+        return None
+    people, places = (np.unique(column, return_inverse=True)[1] for column in (answers.annotator, answers.context))
+    severity = reading.variances["annotator"] if reading.scores else 0.0
+    return reading.shown.leanings(reading.fit.answers, answers.systems, people, places, severity)
+
+
+def _unseen(reading: Reading) -> float:
+    """What the mean squares say of the variance of people's leanings where the likelihood says 0: at most 0."""
+    both = _differences(reading)
+    return (
+        min(0.0, float(np.nanmean(both[np.triu_indices(len(both), 1)])))
+        if both is not None and np.isfinite(both).any()
+        else 0.0
+    )
 
 
 @dataclass(frozen=True)
@@ -95,14 +110,14 @@ class MeanSquares:
     """Of a balanced design, per answer: contexts x systems, annotators x systems and the rest, with their degrees of freedom
     (Searle, Casella & McCulloch 1992, Variance Components, section 4.5). each: people on an output; per_person: contexts on
     which a person answers of a system; share: of the outputs that a person answers; shown: does the pilot show a variance of
-    outputs, of leanings?"""
+    outputs?"""
 
     squares: Variances
     freedom: tuple[int, int, int]
     each: float
     per_person: float
     share: float
-    shown: tuple[bool, bool]
+    shown: bool
 
     @classmethod
     def of(
@@ -114,11 +129,12 @@ class MeanSquares:
         each = max(1.0, len(contexts) / (n * max(asked, 1)))
         share = min(1.0, each / people)
         per_person = max(1.0, n * share)
-        told = output + (leaning * (1 - share) + rest) / each, leaning + (output * (1 - share) + rest) / per_person, rest
+        by_people = max(0.0, leaning + (output * (1 - share) + rest) / per_person)
+        told = output + (max(0.0, leaning) * (1 - share) + rest) / each, by_people, rest
         by_contexts, by_people = max(n - 1, 1) * max(freedom[0], 1), max(people - 1, 1) * max(freedom[1], 1)
         left = len(contexts) - (n + people) * asked
         degrees = by_contexts, by_people, left if left > 0 else min(by_contexts, by_people)
-        return cls(told, degrees, each, per_person, share, (output > 0, leaning > 0))
+        return cls(told, degrees, each, per_person, share, output > 0)
 
     def plausible(self) -> list[list[float]]:
         """(DRAWS, 3): the variances that are plausible given these (see `power`), below 0 where chance may have made all that a
@@ -130,5 +146,5 @@ class MeanSquares:
         apart, b, d = 1 - self.share, by_contexts - rest / self.each, by_people - rest / self.per_person
         both = 1 - apart**2 / self.each / self.per_person
         output, leaning = (b - apart * d / self.each) / both, (d - apart * b / self.per_person) / both
-        draws: list[list[float]] = np.transpose([output * self.shown[0], leaning * self.shown[1], rest]).tolist()
+        draws: list[list[float]] = np.transpose([output * self.shown, leaning, rest]).tolist()
         return draws

@@ -96,6 +96,13 @@ class Components:
         more = found.leaning(True) / self.leaning(True) if self.leaning(True) else 1.0
         return replace(found, plausible=_times(self.plausible, 1.0, more, 1.0))
 
+    def ahead_by(self, left: float) -> "Components":
+        """Of the system that is ahead only this share of each variance is left, nearer to the end of the scale."""
+        of_both = (1 + left) / 2
+        ahead = self.annotator_system if self.ahead is None else self.ahead
+        known = {"context_system": self.context_system * of_both, "residual": self.residual * of_both}
+        return replace(self, ahead=ahead * left, **known)
+
     def with_judge(self, left: float) -> "Components":
         """A judge leaves this share of what contexts add (annotation/design/needed.py)."""
         return replace(self, context_system=self.context_system * left, plausible=_times(self.plausible, left, 1.0, 1.0))
@@ -193,7 +200,9 @@ def standard_error(
     """(SE, df) of the difference of two systems' mean scores, by itself. ahead: is one of them the system that is ahead?"""
     of_people = components.leaning(ahead) if speak_of_people(annotators, systems) else 0.0
     parts = _parts((components.context_system, of_people, components.residual), contexts, annotators, people)
-    return _tested(*parts, contexts, annotators, systems)
+    single = 2 / (contexts * _mean(people)) * _apart(annotators, people)  # adds a variance of answers to that of a difference
+    to_people, to_contexts = single * (components.context_system + components.context), single * components.annotator
+    return _tested(*parts, contexts, annotators, systems, to_people, to_contexts)
 
 
 def _parts(told: Sequence[float], contexts: int, annotators: int, people: People) -> tuple[float, float, float]:
@@ -215,16 +224,31 @@ def _mean(people: People) -> float:
     return sum(share * k for share, k in people)
 
 
+def _apart(annotators: int, people: People) -> float:
+    """The share of outputs that an annotator does not answer: what those do not share does not cancel."""
+    return max(0.0, 1 - _mean(people) / annotators)
+
+
 def _tested(
-    of_contexts: float, of_people: float, rest: float, contexts: float, annotators: int, systems: int
+    of_contexts: float,
+    of_people: float,
+    rest: float,
+    contexts: float,
+    annotators: int,
+    systems: int,
+    to_people: float = 0.0,
+    to_contexts: float = 0.0,
 ) -> tuple[float, float]:
-    """(SE, df) from what contexts, annotators and the rest add to the variance of the difference."""
+    """(SE, df) from what contexts, annotators and the rest add to the variance of the difference. to_people: what effects of
+    contexts and outputs add to the mean square of annotators, who answer of some of them; to_contexts: what effects of
+    annotators add to that of contexts, beside the rest. Both add to that of chance, which the board takes off again."""
     if contexts < 2 or annotators < 2:
         raise ValueError("A difference can only be tested with two contexts and two annotators at least.")
     total = of_contexts + of_people + rest
-    spread = (of_contexts + rest) ** 2 / (contexts - 1)
+    spread = (of_contexts + rest + to_contexts) ** 2 / (contexts - 1)
     if speak_of_people(annotators, systems):
-        spread += (of_people + rest) ** 2 / (annotators - 1) + rest**2 / ((contexts - 1) * (annotators - 1))
+        chance = rest + to_people + to_contexts
+        spread += (of_people + rest + to_people) ** 2 / (annotators - 1) + chance**2 / ((contexts - 1) * (annotators - 1))
     return math.sqrt(total), total**2 / spread if spread else math.inf
 
 
@@ -307,11 +331,12 @@ def _of_scores(
     components: Components, contexts: int, annotators: int, people: People, alpha: float, systems: int, scale: Scale | None
 ) -> tuple[Callable[[float], float], Callable[[float], Error]]:
     """(difference -> power, difference -> its error)"""
-    own, others = (
-        Alone(se**2, df)
-        for se, df in (standard_error(components, contexts, annotators, people, systems, ahead) for ahead in (True, False))
-    )
-    of_others = speak_of_people(annotators, systems)
+
+    def alone(components: Components, ahead: bool) -> Alone:
+        se, df = standard_error(components, contexts, annotators, people, systems, ahead)
+        return Alone(se**2, df)
+
+    others, of_others = alone(components, False), speak_of_people(annotators, systems)
 
     def total(told: Sequence[float]) -> float:
         output, leaning, rest = told
@@ -321,9 +346,8 @@ def _of_scores(
     shares = _as_told(total, told, components.plausible)
 
     def error(difference: float) -> Error:
-        left = (1 + scale.left(difference)) / 2 if scale else 1.0
-        varies = replace(own, variance=own.variance * left)
-        return Error.of(varies, stated(varies, others, systems), shares)
+        own = alone(components.ahead_by(scale.left(difference)) if scale else components, True)
+        return Error.of(own, stated(own, others, systems), shares)
 
     return lambda difference: error(difference).power(difference, alpha, systems), error
 
@@ -333,19 +357,21 @@ def _of_pairs(
 ) -> Callable[[float], Error]:
     """logits -> their error"""
     as_if, of_others = meetings * systems / 2, speak_of_people(annotators, systems)
-    places = max(2.0, min(as_if, contexts))
+    places, judgments = max(2.0, min(as_if, contexts)), as_if * _mean(people)
 
     def parts(told: Sequence[float]) -> tuple[float, float, float]:
         of_contexts, leaning = told[0], told[1] if of_others else 0.0
-        rest = max(1 - of_contexts - leaning, 0.0) / (as_if * _mean(people))
+        rest = max(1 - of_contexts - leaning, 0.0) / judgments
         return of_contexts / places, leaning / annotators, rest
 
     def alone(logits: float, is_ahead: bool) -> Alone:
         slope = scipy.special.expit(logits) * scipy.special.expit(-logits)  # of the win rate
         ahead = 2 * scipy.special.expit(logits) - 1
         variance = max(1 - assumed.ties - ahead**2, 0.0) / 4 / slope**2  # of a judgment, in squared logits
-        of_contexts, of_people, rest = (variance * part for part in parts((assumed.context, assumed.leaning(is_ahead))))
-        se, df = _tested(of_contexts, of_people, rest, places, annotators, systems)
+        told = assumed.context, assumed.leaning(is_ahead)
+        of_contexts, of_people, rest = (variance * part for part in parts(told))
+        to_people, to_contexts = (variance * one / judgments * _apart(annotators, people) for one in told)
+        se, df = _tested(of_contexts, of_people, rest, places, annotators, systems, to_people, to_contexts)
         return Alone(se**2, df)
 
     shares = _as_told(lambda told: sum(parts(told)), (assumed.context, assumed.leaning(True)), assumed.plausible)

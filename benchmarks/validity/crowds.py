@@ -10,6 +10,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+EASY = 0.5  # standard deviation of how easy contexts are
+TIE = 0.3  # on the latent scale: a smaller gap is a tie
+
 
 @dataclass(frozen=True)
 class Crowd:
@@ -96,7 +99,7 @@ def _worth(c: Crowd, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     worth = np.asarray(c.strengths) + rng.normal(size=(prompts, c.systems)) * spread
     if c.topics:
         worth = worth + rng.normal(0, c.topic, (c.topics, c.systems))[np.arange(prompts) % c.topics]
-    easy = rng.normal(0, 0.5, prompts)
+    easy = rng.normal(0, EASY, prompts)
     of = np.arange(c.contexts) % prompts
     return worth[of], easy[of]
 
@@ -112,8 +115,12 @@ def _scores(c: Crowd, rng, leaning, severity, worth, easy) -> tuple[np.ndarray, 
     seen = seen + rng.normal(0, c.noise, len(seen))
     if c.form == "ranks":
         return context, system, person, _places(context * c.people + person, seen)
-    cuts = np.linspace(-1.6, 1.6, c.points + 1)[1:-1]
-    return context, system, person, 1.0 + np.searchsorted(cuts, seen)
+    return context, system, person, 1.0 + np.searchsorted(cuts(c), seen)
+
+
+def cuts(c: Crowd) -> np.ndarray:
+    """Between the points of the scale: (points - 1,)"""
+    return np.linspace(-1.6, 1.6, c.points + 1)[1:-1]
 
 
 def _places(sheet: np.ndarray, seen: np.ndarray) -> np.ndarray:
@@ -141,7 +148,7 @@ def _pairs(c: Crowd, rng, leaning, worth) -> np.ndarray:
     first, second = np.where(turned, every[::-1, pair], every[:, pair])
     gap = worth[context, first] + leaning[person, first] - worth[context, second] - leaning[person, second]
     gap = gap + rng.normal(0, c.noise * np.sqrt(2), len(gap))
-    outcome = np.where(np.abs(gap) < 0.3, 0, np.sign(gap)).astype(int)
+    outcome = np.where(np.abs(gap) < TIE, 0, np.sign(gap)).astype(int)
     return np.stack([context, first, second, person, outcome])
 
 

@@ -5,9 +5,9 @@ from django.core.management import call_command
 
 from annotation.models import Campaign
 from benchmarks.validity import undeclared
+from benchmarks.validity.imported import lines, scores
 from benchmarks.validity.texted import Texted, draw
 from leaderboard.boards import queries
-from tests.benchmarks.test_default_path import lines, scores
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 

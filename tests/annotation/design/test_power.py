@@ -81,10 +81,11 @@ class TestScores:
 
     def test_by_hand(self):
         # n 10, N 4, 2 people each: P_e = 2 (0.2 x 3/4 + 0.3) / 20 = 0.045; contexts 2 x 0.4/10 = 0.08; people 2 x 0.2/4 = 0.1.
-        # df: V = 0.225; (0.125)^2 / 9 + (0.145)^2 / 3 + 0.045^2 / 27.
+        # Half of the outputs are not a person's: their luck adds 2 x 0.4 / 20 x 1/2 = 0.02 to the squares of people and chance.
+        # df: V = 0.225; (0.125)^2 / 9 + (0.165)^2 / 3 + 0.065^2 / 27.
         se, df = standard_error(Components(0.4, 0.2, 0.3), 10, 4, [(1, 2)], systems=3)
         assert se == pytest.approx(math.sqrt(0.225))
-        assert df == pytest.approx(0.225**2 / (0.125**2 / 9 + 0.145**2 / 3 + 0.045**2 / 27))
+        assert df == pytest.approx(0.225**2 / (0.125**2 / 9 + 0.165**2 / 3 + 0.065**2 / 27))
 
     def test_outputs_with_more_people_weigh_more(self):
         # Half the outputs have 3 people and half 1: an output tells 1 / (0.4 + 0.6 / k), that is 1 / 0.6 and 1 / 1.
@@ -168,6 +169,23 @@ class TestScores:
         assert squares.squares == pytest.approx((0.75, 0.395, 0.6)) and squares.freedom == (19, 11, 56)
         middle = np.median(squares.plausible(), axis=0)
         assert middle == pytest.approx([0.5, 0.2, 0.6], abs=0.06)  # medians of p / chi2 are a little over 1
+
+    def test_leanings_that_the_likelihood_puts_at_0_are_as_the_mean_squares_say(self):
+        """Where nobody leans, the mean square of annotators is below its expected value in half of all pilots."""
+        rng = np.random.default_rng(4)
+        contexts, annotators, systems = (part.ravel() for part in np.indices((20, 8, 2)))
+        pilots = [components_of(rng.normal(size=320), systems, contexts, annotators) for _ in range(20)]
+        middles = np.array([np.median(np.asarray(pilot.plausible)[:, 1]) for pilot in pilots])
+        is_zero = np.array([pilot.annotator_system == 0 for pilot in pilots])
+        assert 4 <= is_zero.sum() <= 16 and (middles[~is_zero] > 0).all()
+        assert middles[is_zero].min() < -0.01
+
+    def test_a_variance_near_the_end_is_that_of_the_system_ahead(self):
+        # half of it is left: outputs (0.4 + 0.2) / 2 for each of the two, leanings (0.09 + 0.405) / 2, or (0.09 + 0.045) / 2
+        divided = Components(0.4, 0.09, 0.6, ahead=0.81).ahead_by(0.5)
+        assert (divided.context_system, divided.residual) == pytest.approx((0.3, 0.45))
+        assert divided.leaning(True) == pytest.approx(0.2475) and divided.leaning(False) == 0.09
+        assert Components(0.4, 0.09, 0.6).ahead_by(0.5).leaning(True) == pytest.approx(0.0675)
 
     def test_no_difference_beyond_the_end_of_the_scale_is_promised(self):
         assert detectable_difference(HIGH_VARIANCE.on(1, 5), 6, 6, scale=Scale(1, 5, 4.8)) is None
