@@ -21,14 +21,15 @@ s2_AS of its differences is the mean of its own and the others'.
 What is planned is what the board decides (`leaderboard.rating.decision.decide`): the difference of two of S systems is known
 when |D| exceeds its error times Tukey's range for S systems. The P are what mean squares of contexts, annotators and the rest
 estimate for each difference, with n - 1, N - 1 and (n - 1)(N - 1) degrees of freedom, which Satterthwaite's formula puts
-together. As far as the differences' variances are alike, they tell each other's (`moderation`). With fewer annotators than can
+together; those of contexts and annotators also hold what does not cancel for who answers a part of the outputs, which P_e takes
+off again. As far as the differences' variances are alike, they tell each other's (`moderation`). With fewer annotators than can
 speak for people in general, the board speaks of these annotators, and so does the plan: s2_AS counts as 0 and n alone gives
 degrees of freedom. Power comes from the noncentral t distribution.
 
 Scores near an end of the scale vary less. Scores from L to H with mean x have at most the variance (x - L)(H - x) (Bhatia &
 Davis 2000, American Mathematical Monthly 107, 353-357). Where the scale is known, one system is planned to be ahead by D of
-the others, which are where the pilot's were, and its variances are the same share f of that maximum: Var(D) changes by
-(1 + f) / 2, and what the board states of it as far as other differences have no say.
+the others, which are where the pilot's were, and its variances are the same share f of that maximum: s2_CS and s2_e of the
+difference change by (1 + f) / 2, and of s2_AS the part that is its own by f.
 
 Variances from a pilot are uncertain. Then the power is the mean over the variances that are plausible given the pilot's mean
 squares (generalized pivotal quantities: Weerahandi 1993, Journal of the American Statistical Association 88, 899-905): each of
@@ -42,6 +43,9 @@ systems meet m times, games with the others tell as much again: in a balanced de
 m S / 2 direct meetings (the resistance of a complete graph), on at most n contexts:
 
     Var(mean) = (1 - ties - d^2) (i_C / min(m S / 2, n) + i_A / N + (1 - i_C - i_A) / (m S / 2 sum_k q_k k))
+
+Preferences are normal, so ties are as many as at one half times exp(-z^2 / 2), with z of the win rate, and what judgments
+share is less the further a win rate is from one half (`in_common`).
 
 The win rate, ties counted half, is w = (1 + d) / 2. The board's test is one of logits, so the difference is log(w / (1 - w)),
 and its error that of the win rate over w (1 - w).
@@ -62,6 +66,8 @@ from leaderboard.rating.people_board import speak_of_people
 CERTAIN = np.ones(1)
 ALPHA, POWER = 1 - at_look(1), 0.80  # the board whose first look it is
 MOST_CERTAIN, STEPS = 0.999, 200  # win rates are searched up to this one, in so many steps
+NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(24)
+NODE_WEIGHTS = NODE_WEIGHTS / NODE_WEIGHTS.sum()
 People = Sequence[tuple[float, float]]  # (share of the outputs, people on each of them), shares summing to 1
 ONE_EACH: People = ((1.0, 1.0),)
 Draws = Sequence[Sequence[float]]
@@ -100,8 +106,8 @@ class Components:
         """Of the system that is ahead only this share of each variance is left, nearer to the end of the scale."""
         of_both = (1 + left) / 2
         ahead = self.annotator_system if self.ahead is None else self.ahead
-        known = {"context_system": self.context_system * of_both, "residual": self.residual * of_both}
-        return replace(self, ahead=ahead * left, **known)
+        output, rest = self.context_system * of_both, self.residual * of_both
+        return replace(self, context_system=output, residual=rest, ahead=ahead * left)
 
     def with_judge(self, left: float) -> "Components":
         """A judge leaves this share of what contexts add (annotation/design/needed.py)."""
@@ -352,6 +358,14 @@ def _of_scores(
     return lambda difference: error(difference).power(difference, alpha, systems), error
 
 
+def in_common(share: float, win: float) -> float:
+    """The correlation of two wins with this chance, where that of two wins with chance one half is `share` and preferences are
+    normal: less, the further from one half. At one half, correlations r of preferences give 2 asin(r) / pi (Sheppard 1899)."""
+    r = math.sin(math.pi * min(share, MOST_CERTAIN) / 2)
+    known = scipy.special.ndtr((scipy.special.ndtri(win) + math.sqrt(r) * NODES) / math.sqrt(1 - r))
+    return float(NODE_WEIGHTS @ (known - win) ** 2) / (win * (1 - win))
+
+
 def _of_pairs(
     assumed: PairAssumptions, meetings: float, annotators: int, people: People, systems: int, contexts: float
 ) -> Callable[[float], Error]:
@@ -365,10 +379,11 @@ def _of_pairs(
         return of_contexts / places, leaning / annotators, rest
 
     def alone(logits: float, is_ahead: bool) -> Alone:
-        slope = scipy.special.expit(logits) * scipy.special.expit(-logits)  # of the win rate
-        ahead = 2 * scipy.special.expit(logits) - 1
-        variance = max(1 - assumed.ties - ahead**2, 0.0) / 4 / slope**2  # of a judgment, in squared logits
-        told = assumed.context, assumed.leaning(is_ahead)
+        win = float(scipy.special.expit(logits))
+        slope, ahead = win * (1 - win), 2 * win - 1
+        ties = assumed.ties * math.exp(-(scipy.special.ndtri(win) ** 2) / 2)
+        variance = (1 - ties - ahead**2) / 4 / slope**2  # of a judgment, in squared logits
+        told = [in_common(share, win) for share in (assumed.context, assumed.leaning(is_ahead))]
         of_contexts, of_people, rest = (variance * part for part in parts(told))
         to_people, to_contexts = (variance * one / judgments * _apart(annotators, people) for one in told)
         se, df = _tested(of_contexts, of_people, rest, places, annotators, systems, to_people, to_contexts)

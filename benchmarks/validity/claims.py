@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from benchmarks.validity.generators import Campaign
-from benchmarks.validity.plans import KNOWN, Plan
 from benchmarks.validity.simulation import Record
 
 SYSTEMS = (0.0, 0.2, 0.4, 0.6, 0.8)
@@ -16,8 +15,6 @@ SCORES = Campaign(SYSTEMS)
 PAIRS = Campaign(tuple(1.5 * s for s in SYSTEMS), design="pairs", noise_scale=1.0)
 HEAVY = dict(severity=1.0, use=0.3, tails=True, drift=0.5, opinion=0.5, noise="t")  # all that the estimator does not assume
 ORDERED = Campaign(SYSTEMS, contexts=60, severity=1.0)  # raw means of 12 annotators, k = 3, even: tau 0.84
-PILOTS = (4, 8, 20)  # annotators
-LARGEST = PILOTS[-1]
 ENOUGH = 12  # annotators, from which on intervals must not be too wide either
 
 
@@ -36,7 +33,7 @@ class Claim:
     simulations, where the claim needs its own number; share: is the figure shown in per cent?"""
 
     name: str
-    scenarios: dict[str, Campaign] | dict[str, Plan]
+    scenarios: dict[str, Campaign]
     figure: Callable[[Sequence[Record]], Figure]
     bounds: Callable[[Any], tuple[float, float]]
     share: bool = True
@@ -58,7 +55,7 @@ def rows(claim: Claim, records: Callable[[Any], Sequence[Record]]) -> list[Row]:
     return [row(claim, name, c, kept) for name, (c, kept) in of_scenario.items() if len(kept) > 1]
 
 
-def row(claim: Claim, name: str, campaign: Campaign | Plan, records: Sequence[Record]) -> Row:
+def row(claim: Claim, name: str, campaign: Campaign, records: Sequence[Record]) -> Row:
     figure, n = claim.figure(records), len(records)
     low, high = claim.bounds(campaign)
     missed, bound = max((low - figure.value, low), (figure.value - high, high))
@@ -165,41 +162,6 @@ def apart() -> dict[str, Campaign]:
     }
 
 
-def planned() -> dict[str, Plan]:
-    """Four designs, each planned with known variances and with pilots of 20 contexts; and two where people divide over the
-    system that is ahead as over no other, which the plan is told by its name."""
-    scores, pairs = replace(SCORES, strengths=(0.0, 0.0)), replace(PAIRS, strengths=(0.0, 0.0), pairs=1)
-    designs = {
-        "scores, 2 systems, 60 contexts, 12 annotators": replace(scores, contexts=60),
-        "scores, 5 systems, 40 contexts, 20 annotators": replace(
-            scores, strengths=EQUAL, contexts=40, annotators=20, taste=0.6
-        ),
-        "pairs, 2 systems, 100 contexts, 12 annotators": replace(pairs, contexts=100),
-        "pairs, 4 systems, 90 contexts, 20 annotators": replace(
-            pairs, strengths=(0.0,) * 4, contexts=90, pairs=4, annotators=20
-        ),
-    }
-    plans = {f"{name}, variances known": Plan(campaign) for name, campaign in designs.items()}
-    plans |= {f"{name}, pilot of {n}": Plan(campaign, n) for name, campaign in designs.items() for n in PILOTS}
-    divided = {
-        "scores, 5 systems, 40 contexts, 20 annotators, one polarises": replace(
-            scores, strengths=EQUAL, contexts=40, annotators=20, polarising=0.9
-        ),
-        "pairs, 4 systems, 90 contexts, 20 annotators, one polarises": replace(
-            pairs, strengths=(0.0,) * 4, contexts=90, pairs=4, annotators=20, polarising=0.9
-        ),
-    }
-    for name, campaign in divided.items():
-        plans[f"{name}, known and named"] = Plan(campaign, named=True)
-        plans[f"{name}, named, pilot of {LARGEST}"] = Plan(campaign, LARGEST, named=True)
-    return plans
-
-
-def planned_power(plan: Plan) -> tuple[float, float]:
-    """80% within 5 points, or within 8 where a pilot says how much answers vary."""
-    return (0.75, 0.85) if plan.pilot == KNOWN else (0.72, 0.88)
-
-
 def _between(low: float, high: float) -> Callable[[Campaign], tuple[float, float]]:
     return lambda campaign: (low, high)
 
@@ -212,5 +174,4 @@ def claims() -> list[Claim]:
         Claim("false", equal(), share_of("false"), _between(0.0, 0.05)),
         Claim("order", orders(), order, _between(0.0, 2.0), share=False),
         Claim("apart", apart(), share_of("across"), _between(0.0, 0.0)),
-        Claim("power", planned(), share_of("detected"), planned_power),
     ]

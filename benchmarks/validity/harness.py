@@ -11,22 +11,19 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.validity import boards, generators, plans, simulation
+from benchmarks.validity import boards, generators, simulation
 from benchmarks.validity.generators import Campaign
-from benchmarks.validity.plans import Plan
 from benchmarks.validity.simulation import Record
-
-Task = Campaign | Plan
 
 WORKERS = 2
 
 
-def draw_seed(campaign: Task, seed: int) -> int:
+def draw_seed(campaign: Campaign, seed: int) -> int:
     """Another one for each campaign and simulation."""
     return int(_digest(f"{_described(campaign)} {seed}"), 16)
 
 
-def _described(campaign: Task) -> str:
+def _described(campaign: Campaign) -> str:
     return json.dumps(asdict(campaign), sort_keys=True)
 
 
@@ -48,7 +45,6 @@ def _without_docstrings(tree: ast.Module) -> str:
 
 
 VERSION = code_version([Path(generators.__file__), Path(boards.__file__), Path(simulation.__file__), *boards.SOURCES])
-PLANNED = code_version([Path(plans.__file__), *plans.SOURCES])  # beside VERSION
 
 
 class Store:
@@ -76,38 +72,29 @@ class Store:
             out.write("\n" * self.cut + json.dumps([key, value]) + "\n")
         self.cut = False
 
-    def records(self, campaign: Task, n: int) -> list[Record]:
+    def records(self, campaign: Campaign, n: int) -> list[Record]:
         kept = (self.lines.get(simulation_key(campaign, seed)) for seed in range(n))
         return [record for record in kept if isinstance(record, dict)]
 
 
-def _version(task: Task) -> str:
-    return f"{VERSION} {PLANNED}" if isinstance(task, Plan) else VERSION
+def simulation_key(campaign: Campaign, seed: int) -> str:
+    return f"{VERSION} {_digest(_described(campaign))} {seed}"
 
 
-def simulation_key(task: Task, seed: int) -> str:
-    return f"{_version(task)} {_digest(_described(task))} {seed}"
+def truth_key(campaign: Campaign) -> str:
+    return f"{VERSION} truth {_digest(_described(generators.population(campaign)))}"
 
 
-def truth_key(task: Task) -> str:
-    if isinstance(task, Plan):
-        return f"{_version(task)} curve {_digest(_described(task.campaign))}"
-    return f"{VERSION} truth {_digest(_described(generators.population(task)))}"
+def _truth_task(campaign: Campaign) -> tuple[str, list[float]]:
+    return truth_key(campaign), generators.truth(generators.population(campaign)).tolist()
 
 
-def _truth_task(task: Task) -> tuple[str, list[float]]:
-    if isinstance(task, Plan):
-        return truth_key(task), plans.curve(task).tolist()
-    return truth_key(task), generators.truth(generators.population(task)).tolist()
+def _simulation_task(work: tuple[Campaign, list[float], int]) -> tuple[str, Record]:
+    campaign, true, seed = work
+    return simulation_key(campaign, seed), simulation.simulate(campaign, np.array(true), draw_seed(campaign, seed))
 
 
-def _simulation_task(work: tuple[Task, list[float], int]) -> tuple[str, Record]:
-    task, true, seed = work
-    simulate = plans.simulate if isinstance(task, Plan) else simulation.simulate
-    return simulation_key(task, seed), simulate(task, np.array(true), draw_seed(task, seed))
-
-
-def run(campaigns: Iterable[Task], n: int, store: Store, workers: int = WORKERS) -> Iterator[int]:
+def run(campaigns: Iterable[Campaign], n: int, store: Store, workers: int = WORKERS) -> Iterator[int]:
     """Simulates what the store lacks, the first seed of all campaigns first; yields how many are left."""
     campaigns = list(dict.fromkeys(campaigns))
     truths = {truth_key(c): c for c in campaigns if truth_key(c) not in store.lines}

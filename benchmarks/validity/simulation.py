@@ -12,8 +12,8 @@ Record = dict  # of one simulated campaign, as `simulate` makes it
 def simulate(campaign: Campaign, true: np.ndarray, seed: int) -> Record:
     """covered: share of the pairs of systems whose interval holds the true difference; width: the median of these intervals;
     difference: estimated, of each pair; ranks: do all rank intervals hold; false: is a system called better that is not;
-    across: statements about systems that cannot be compared; detected: is the last system called better than the first; tau,
-    raw_tau: Kendall's, of the board's order and of the raw means' with the truth."""
+    across: statements about systems that cannot be compared; tau, raw_tau: Kendall's, of the board's order and of the raw
+    means' with the truth."""
     answers = generators.draw_answers(campaign, seed)
     stated = boards.read(campaign, answers)
     strengths = np.asarray(campaign.strengths)
@@ -30,7 +30,6 @@ def simulate(campaign: Campaign, true: np.ndarray, seed: int) -> Record:
         "ranks": ranks_hold(stated, strengths),
         "false": bool((stated.above & together & (strengths[:, None] <= strengths[None, :])).any()),
         "across": statements_across(stated, together),
-        "detected": bool(stated.above[-1, 0]),
         **taus(stated, answers, strengths),
     }
 

@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from benchmarks.validity import __main__ as command
-from benchmarks.validity import boards, claims, generators, harness, plans
+from benchmarks.validity import boards, claims, generators, harness
 from benchmarks.validity.boards import Statement
 from benchmarks.validity.claims import Claim, Figure, Row, coverage, mean, oracle_width, row, rows, share_of
 from benchmarks.validity.generators import Campaign, draw_answers, population, truth
-from benchmarks.validity.plans import Plan
 from benchmarks.validity.report import margins, replaced, summary, table
 from benchmarks.validity.simulation import kendall, ranks_hold, raw_means, simulate, statements_across
 
@@ -153,33 +152,8 @@ class TestFigures:
         found = [kendall(raw_means(draw_answers(campaign, seed), 5), strengths) for seed in range(200)]
         assert np.mean(found) == pytest.approx(0.84, abs=0.04)
 
-    def test_a_plan_with_known_variances_has_a_smaller_tolerance(self):
-        assert claims.planned_power(Plan(SMALL)) == (0.75, 0.85) and claims.planned_power(Plan(SMALL, 4)) == (0.72, 0.88)
-        assert len(claims.planned()) == 4 * 4 + 2 * 2
-
 
 SMALL = Campaign((0.0, 1.0), contexts=10, annotators=4, k=2)
-
-
-class TestPlanning:
-    @pytest.mark.parametrize("design", ["outputs", "pairs"])
-    def test_the_difference_that_is_planned_is_the_one_drawn(self, design, monkeypatch):
-        """The system that is ahead is so by what the plan names: the true difference at its strength is the planned one."""
-        campaign = Campaign((0.0, 0.0), contexts=40, annotators=8, design=design, pairs=1)
-        plan = Plan(campaign, pilot=6, pilot_contexts=15)
-        true = plans.curve(plan)
-        assert true[0] == 0 and (np.diff(true) > 0).all()
-        record = plans.simulate(plan, true, 1)
-        wanted = plans.planned(plan, 2).difference
-        if design == "pairs":
-            wanted = 173.7178 * np.log((0.5 + wanted) / (0.5 - wanted))
-        ahead = truth(population(replace(campaign, strengths=(0.0, record["planned"]))), 200_000)
-        assert ahead[1] - ahead[0] == pytest.approx(wanted, rel=0.03)
-        assert record["detected"] in (True, False)
-
-    def test_a_plan_that_finds_nothing_is_not_detected(self, monkeypatch):
-        monkeypatch.setattr(plans, "planned", lambda plan, seed: None)
-        assert plans.simulate(Plan(SMALL), np.arange(10.0), 1) == {"planned": None, "detected": False}
 
 
 class TestHarness:

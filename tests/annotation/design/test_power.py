@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import chi2, nct, norm
+from scipy.stats import chi2, multivariate_normal, nct, norm
 from statsmodels.stats.power import TTestPower
 
 from annotation.design.draw import draw
@@ -20,6 +20,7 @@ from annotation.design.power import (
     Scale,
     detectable_difference,
     detectable_win_rate,
+    in_common,
     power_for_difference,
     power_of,
     standard_error,
@@ -208,6 +209,13 @@ class TestScores:
 
 
 class TestPairs:
+    @pytest.mark.parametrize("r, win", [(0.2, 0.5), (0.2, 0.7), (0.6, 0.82), (0.6, 0.95)])
+    def test_what_wins_have_in_common(self, r, win):
+        """SciPy's bivariate normal distribution: the chance that both preferences are above the same threshold."""
+        both = multivariate_normal([0, 0], [[1, r], [r, 1]]).cdf([norm.ppf(win)] * 2)
+        at_half = 2 * math.asin(r) / math.pi
+        assert in_common(at_half, win) == pytest.approx((both - win**2) / (win * (1 - win)), abs=2e-4)
+
     @pytest.mark.long
     def test_simulated_campaigns_find_it_as_often_as_planned(self):
         setting, ties = Setting(2, 100, 8), 0.2
