@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.validity import boards
+from benchmarks.validity import simulation
 from benchmarks.validity.generators import RATING_POINTS, Answers, Campaign, _strengths
 
 SYSTEMS, EQUAL = (0.0, 0.2, 0.4, 0.6, 0.8), (0.0,) * 5
@@ -140,7 +140,7 @@ def boards_of(
     i, j = np.triu_indices(len(strengths), 1)
     covered, false = np.zeros(n), np.zeros(n, dtype=bool)
     for seed in range(n):
-        stated = boards.read(asked, draw(strengths, seed))
+        stated = simulation.read(asked, draw(strengths, seed))
         error = np.abs(stated.difference - (value[:, None] - value[None, :]))
         covered[seed] = (error <= stated.half_width)[i, j].mean()
         false[seed] = (stated.above & (np.array(strengths)[:, None] <= np.array(strengths)[None, :])).any()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.validity import boards, generators, simulation
+from benchmarks.validity import generators, simulation
 from benchmarks.validity.generators import Campaign
 from benchmarks.validity.simulation import Record
 
@@ -44,7 +44,7 @@ def _without_docstrings(tree: ast.Module) -> str:
     return ast.dump(tree)
 
 
-VERSION = code_version([Path(generators.__file__), Path(boards.__file__), Path(simulation.__file__), *boards.SOURCES])
+VERSION = code_version([Path(generators.__file__), Path(simulation.__file__), *simulation.SOURCES])
 
 
 class Store:

@@ -1,12 +1,47 @@
-"""One simulated campaign: drawn, read by the board, and compared with the truth."""
+"""One simulated campaign: drawn, read by people's board, and compared with the truth. The one place where simulated campaigns
+meet the estimator."""
+
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from scipy import stats
 
-from benchmarks.validity import boards, generators
+from benchmarks.validity import generators
 from benchmarks.validity.generators import Answers, Campaign
+from leaderboard.rating import decision, mixed_model, people_board
+from leaderboard.rating.decision import CONFIDENCE
+from leaderboard.rating.people_board import board_from_pairs, board_from_scores
 
 Record = dict  # of one simulated campaign, as `simulate` makes it
+MODULES = (people_board, mixed_model, decision)
+SOURCES = [Path(str(module.__file__)) for module in MODULES]  # a change of these makes earlier simulations worthless
+
+
+@dataclass(frozen=True)
+class Statement:
+    """For s systems, in points of the scale or in rating points. difference, half_width: (s, s), of i less j, with a 95%
+    interval for this one difference; above: bool (s, s); rank_low, rank_high, component: int (s,)"""
+
+    difference: np.ndarray
+    half_width: np.ndarray
+    above: np.ndarray
+    rank_low: np.ndarray
+    rank_high: np.ndarray
+    component: np.ndarray
+
+
+def read(campaign: Campaign, answers: Answers) -> Statement:
+    """What people's board states about people in general."""
+    who = answers.context, answers.annotator
+    if campaign.design == "pairs":
+        judged = answers.first, answers.second, answers.outcome
+        board = board_from_pairs(campaign.systems, *judged, *who, group=answers.group)
+    else:
+        board = board_from_scores(campaign.systems, answers.system, *who, answers.value, group=answers.group)
+    unit = board.scale or 1.0
+    half_width = stats.t.ppf((1 + CONFIDENCE) / 2, board.df) * board.se / unit
+    return Statement(board.difference / unit, half_width, board.above, board.rank_low, board.rank_high, board.component)
 
 
 def simulate(campaign: Campaign, true: np.ndarray, seed: int) -> Record:
@@ -15,7 +50,7 @@ def simulate(campaign: Campaign, true: np.ndarray, seed: int) -> Record:
     across: statements about systems that cannot be compared; tau, raw_tau: Kendall's, of the board's order and of the raw
     means' with the truth."""
     answers = generators.draw_answers(campaign, seed)
-    stated = boards.read(campaign, answers)
+    stated = read(campaign, answers)
     strengths = np.asarray(campaign.strengths)
     first, second = np.triu_indices(campaign.systems, 1)
     together = compared(campaign)
@@ -40,7 +75,7 @@ def compared(campaign: Campaign) -> np.ndarray:
     return part[:, None] == part[None, :]
 
 
-def ranks_hold(stated: boards.Statement, strengths: np.ndarray) -> bool:
+def ranks_hold(stated: Statement, strengths: np.ndarray) -> bool:
     """Does every system have a rank, within its group, in its interval? Equal systems share their ranks, and each will do."""
     same = stated.component[:, None] == stated.component[None, :]
     best = 1 + (same & (strengths[None, :] > strengths[:, None])).sum(axis=1)
@@ -48,7 +83,7 @@ def ranks_hold(stated: boards.Statement, strengths: np.ndarray) -> bool:
     return bool(((stated.rank_low <= worst) & (best <= stated.rank_high)).all())
 
 
-def statements_across(stated: boards.Statement, together: np.ndarray) -> int:
+def statements_across(stated: Statement, together: np.ndarray) -> int:
     """How many times it is stated that a system is above one it was never compared with, or that the two can be compared, or
     a rank counts systems of the other group."""
     apart = ~together
@@ -57,7 +92,7 @@ def statements_across(stated: boards.Statement, together: np.ndarray) -> int:
     return int((stated.above & apart).sum() + (compared & apart).sum() // 2 + beyond.sum())
 
 
-def taus(stated: boards.Statement, answers: Answers, strengths: np.ndarray) -> dict[str, float]:
+def taus(stated: Statement, answers: Answers, strengths: np.ndarray) -> dict[str, float]:
     board = stated.difference.mean(axis=1)  # (s,) against the mean
     rounded = np.round(board, 9)
     found = {"tau": kendall(rounded, strengths)}

@@ -9,12 +9,11 @@ import numpy as np
 import pytest
 
 from benchmarks.validity import __main__ as command
-from benchmarks.validity import boards, claims, generators, harness
-from benchmarks.validity.boards import Statement
+from benchmarks.validity import claims, generators, harness, simulation
 from benchmarks.validity.claims import Claim, Figure, Row, coverage, mean, oracle_width, row, rows, share_of
 from benchmarks.validity.generators import Campaign, draw_answers, population, truth
 from benchmarks.validity.report import margins, replaced, summary, table
-from benchmarks.validity.simulation import kendall, ranks_hold, raw_means, simulate, statements_across
+from benchmarks.validity.simulation import Statement, kendall, ranks_hold, raw_means, simulate, statements_across
 
 CAMPAIGNS = {"scores": Campaign(), "pairs": claims.PAIRS}
 RUNS = 12  # of each campaign; the standard error of a share of covered pairs is then about 3%
@@ -35,19 +34,19 @@ class TestBoard:
     @pytest.mark.parametrize("kind", CAMPAIGNS)
     def test_a_board_that_is_too_sure_is_reported(self, kind, monkeypatch):
         """Intervals of a third of their width hold the truth about half the time: 1.96 / 3 = 0.65 SE, 49% of a normal."""
-        right = boards.read
+        right = simulation.read
 
         def too_sure(campaign, answers):
             stated = right(campaign, answers)
             return replace(stated, half_width=stated.half_width / 3)
 
-        monkeypatch.setattr(boards, "read", too_sure)
+        monkeypatch.setattr(simulation, "read", too_sure)
         found = measured(CAMPAIGNS[kind])
         assert found.holds == "no" and 0.2 < found.figure.value < 0.8
 
     def test_a_board_that_always_claims_is_reported(self, monkeypatch):
         """Equal systems of which one is always called better: a false statement in each campaign."""
-        right = boards.read
+        right = simulation.read
         above = np.eye(5, k=1, dtype=bool)
         monkeypatch.setattr(
             boards, "read", lambda c, answers: replace(right(c, answers), above=above, rank_low=np.arange(5) + 2)
@@ -72,7 +71,7 @@ class TestBoard:
         campaign = Campaign((0.0, 1.0), contexts=40, severity=0.3, use=0, taste=0, luck=0, noise_scale=1e-3, k=4)
         answers = draw_answers(campaign, 1)
         answers = replace(answers, value=1.0 * answers.value)
-        stated = boards.read(campaign, answers)
+        stated = simulation.read(campaign, answers)
         raw = raw_means(answers, 2)
         assert stated.difference[1, 0] == pytest.approx(raw[1] - raw[0], abs=0.15)
         assert stated.difference[1, 0] == pytest.approx(1, abs=0.15)
