@@ -148,6 +148,11 @@ class TestJudgments:
         expected = {"arena140k.jsonl": ["tie"], "arena55k.jsonl": ["A"], "mtbench.jsonl": ["A", "tie"]}
         assert [choice for _, _, choice, _, _ in rows] == expected[file] and not any(people.values())
 
+    def test_rankings_are_their_pairs(self, installation):
+        rows, _, account = everywhere(installation, "judgments", "22_rankings.judgments.csv", judgments, on=COMMON)
+        assert [(row[0], row[2], row[4]) for row in rows] == [("c1", "A", "p1"), ("c1", "B", "p2"), ("c2", "tie", "p1")]
+        assert account["left_out"] == {"has no ranking": 1} and "judgments of its pairs" in account["assumed"][0]
+
     def test_both_bad_is_a_tie(self, installation):
         rows, _, _ = everywhere(installation, "judgments", "bb.jsonl", judgments)
         assert [row[2] for row in rows] == ["tie", "tie"]
