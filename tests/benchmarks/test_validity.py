@@ -49,7 +49,7 @@ class TestBoard:
         right = simulation.read
         above = np.eye(5, k=1, dtype=bool)
         monkeypatch.setattr(
-            boards, "read", lambda c, answers: replace(right(c, answers), above=above, rank_low=np.arange(5) + 2)
+            simulation, "read", lambda c, answers: replace(right(c, answers), above=above, rank_low=np.arange(5) + 2)
         )
         campaign = replace(Campaign(), strengths=claims.EQUAL)
         record = simulate(campaign, np.full(5, 3.0), 0)
