@@ -4,6 +4,7 @@ The other commit is taken out of git into a temporary folder and runs in the sam
 Redis database of its own. Both servers stand all the time; only one at a time has work.
 """
 
+import asyncio
 import io
 import os
 import statistics
@@ -45,28 +46,40 @@ class Side:
     crowd: list = field(default_factory=list)
     rates: list[float] = field(default_factory=list)  # judgments a second, by rounds
     cpu: list[float] = field(default_factory=list)  # milliseconds of the server a judgment, by rounds
+    others: list[list[float]] = field(default_factory=list)  # as spent has them, in milliseconds a judgment, by rounds
     timings: Timings = field(default_factory=Timings)
 
     async def join(self, first: int, size: int) -> None:
         browsers = [Browser(servers.HOST, self.server.port, Timings()) for _ in range(size)]
         self.crowd = [ComparenaPerson(browser, first + n, self.token) for n, browser in enumerate(browsers)]
-        self.rates, self.cpu, self.timings = [], [], Timings()
+        self.forget()
         for person in self.crowd:
             await person.join()
 
+    def forget(self) -> None:
+        self.rates, self.cpu, self.others, self.timings = [], [], [], Timings()
+
     async def round(self, judgments: int) -> None:
-        cpu, begin = self.server.cpu_seconds(), time.perf_counter()
+        before, begin = await asyncio.to_thread(self.spent), time.perf_counter()
         timings = await work(self.crowd, judgments)
-        judged = len(timings.seconds["judgment"])
-        self.rates.append(judged / (time.perf_counter() - begin))
-        self.cpu.append(1000 * (self.server.cpu_seconds() - cpu) / judged)
+        judged, seconds = len(timings.seconds["judgment"]), time.perf_counter() - begin
+        server, *others = (1000 * (b - a) / judged for a, b in zip(before, await asyncio.to_thread(self.spent), strict=True))
+        self.rates.append(judged / seconds)
+        self.cpu.append(server)
+        self.others.append(others)
         self.timings.extend(timings)
+
+    def spent(self) -> tuple[float, ...]:
+        """CPU seconds so far: of the server, of PostgreSQL, of this process; and what the cores were idle."""
+        return self.server.cpu_seconds(), servers.database_cpu_seconds(), time.process_time(), servers.idle_seconds()
 
     def line(self) -> str:
         rate, cpu = statistics.median(self.rates), statistics.median(self.cpu)
         rates = ", ".join(f"{one:.1f}" for one in self.rates)
         p95 = self.timings.quantile("judgment", 0.95)
-        return f"  {self.name:<14} {rate:7.1f} judgments/s ({rates}); p95 {p95:6.0f} ms; {cpu:5.1f} ms CPU a judgment"
+        database, own, idle = (statistics.median(values) for values in zip(*self.others, strict=True))
+        beside = f"beside it PostgreSQL {database:.2f}, these annotators {own:.2f}, cores idle {idle:.2f}"
+        return f"  {self.name:<14} {rate:7.1f} judgments/s ({rates}); p95 {p95:6.0f} ms; {cpu:5.2f} ms CPU a judgment; {beside}"
 
 
 async def commits(options, folder: Path) -> int:
@@ -85,7 +98,7 @@ async def commits(options, folder: Path) -> int:
             for side in sides:
                 await side.join(first, size)
                 await side.round(size)  # warms up
-                side.rates, side.cpu, side.timings = [], [], Timings()
+                side.forget()
             for turn in range(options.rounds):
                 for side in sides if turn % 2 == 0 else reversed(sides):
                     await side.round(judgments)

@@ -29,7 +29,7 @@ async def floor(options, folder: Path) -> int:
         await ours.join(0, options.annotators)
         await ours.round(2 * options.annotators)
         await _store(bare, options.annotators, 2 * options.annotators)
-        ours.rates, ours.cpu, ours.timings = [], [], Timings()
+        ours.forget()
         floors, rates = [], []
         for turn in range(options.rounds):
             if turn % 2 == 0:

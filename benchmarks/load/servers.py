@@ -36,6 +36,24 @@ def family_cpu_seconds(pid: int) -> float:
     return sum(_ticks(one) for one in _family(pid)) / os.sysconf("SC_CLK_TCK")
 
 
+def database_cpu_seconds() -> float:
+    """User and system time so far of the PostgreSQL on this machine, of its processes that ended too; 0 with SQLite."""
+    from django.db import connection
+
+    if connection.vendor == "sqlite":
+        return 0.0
+    connection.ensure_connection()
+    first = int(_stat(connection.connection.info.backend_pid)[1])
+    ended = sum(int(field) for field in _stat(first)[13:15])  # cutime, cstime
+    return family_cpu_seconds(first) + ended / os.sysconf("SC_CLK_TCK")
+
+
+def idle_seconds() -> float:
+    """What the cores of this machine had nothing to do, all together, so far."""
+    idle, waiting = Path("/proc/stat").read_text().split()[4:6]
+    return (int(idle) + int(waiting)) / os.sysconf("SC_CLK_TCK")
+
+
 @contextmanager
 def running(command: list[str], port: int, health: str, **options):
     """Start, wait for the first 200, stop with everything it started. It stops too where this process is killed."""
@@ -146,5 +164,13 @@ def _pss(pid: int) -> int:
 
 
 def _ticks(pid: int) -> int:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return int(fields[11]) + int(fields[12])  # utime, stime (proc(5))
+    """0 where it is gone."""
+    try:
+        return sum(int(field) for field in _stat(pid)[11:13])  # utime, stime
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+
+
+def _stat(pid: int) -> list[str]:
+    """What proc(5) tells of a process, from its state on."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
