@@ -27,7 +27,7 @@ from annotation.campaigns.items import summarize
 from annotation.design.balance import Ranked, ranked
 from annotation.design.gold_and_repeats import REPEAT_GAP, is_gold, repeat_is_due
 from annotation.models import Annotator, Assignment, Campaign, Item, Purpose
-from annotation.statements import Statement, insert
+from annotation.statements import Statement, insert, rows_of
 
 WINDOW = 200  # free items among which the least bad is looked for where none keeps both rules
 NEAR = 100  # fewer items left than this are counted afresh every time
@@ -41,6 +41,7 @@ FREE = """annotation_item.campaign_id = %s AND annotation_item.context_id <> %s 
     AND annotation_item.taken < annotation_item.places AND NOT EXISTS (
     SELECT 1 FROM annotation_assignment had
     WHERE had.item_id = annotation_item.id AND had.annotator_id = %s AND had.status <> 'expired' AND had.purpose <> 'repeat')"""
+LEFT = f"SELECT COUNT(*) FROM (SELECT 1 FROM annotation_item WHERE {FREE} LIMIT {COUNTED}) counted"
 STANDING = Statement(
     lambda annotator: (
         Annotator.objects.filter(pk=annotator)
@@ -176,7 +177,7 @@ def _choose(annotator: Annotator, history: History) -> Assignment | None:
     if phase != Phase.EVALUATION:
         return None
     if is_long(annotator, history):
-        fold_history(annotator, history, _free(annotator)[:COUNTED].count())
+        fold_history(annotator, history, _left(annotator))
     assignment = None
     if is_gold(history.main, campaign.gold_percent, _seed(annotator)):
         assignment = _next_gold(annotator, history)
@@ -350,11 +351,16 @@ def _coming(annotator: Annotator, history: History) -> int:
     campaign = annotator.campaign
     coming = annotator.tally.get("left", 0) - (history.main - annotator.tally.get("left_at", 0))
     if coming <= NEAR:
-        coming = _free(annotator)[:COUNTED].count()
+        coming = _left(annotator)
     gold = campaign.drawn.get(Purpose.GOLD, 0) - history.done[Purpose.GOLD] - history.skipped[Purpose.GOLD]
     if campaign.gold_percent < 100:
         coming += min(gold, coming * campaign.gold_percent // (100 - campaign.gold_percent))
     return coming if campaign.quota is None else min(coming, max(0, campaign.quota - history.main))
+
+
+def _left(annotator: Annotator) -> int:
+    """Evaluation items that are open to the person now, COUNTED at most."""
+    return rows_of(LEFT, [annotator.campaign_id, 0, annotator.pk])[0][0]
 
 
 def _coin(annotator: Annotator, item: Item) -> bool:

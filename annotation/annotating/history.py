@@ -10,13 +10,16 @@ from datetime import datetime
 from operator import attrgetter
 from typing import NamedTuple
 
+from django.db import connection
+
 from annotation.design.gold_and_repeats import REPEAT_GAP
 from annotation.models import Annotator, Assignment, Purpose
-from annotation.statements import Statement
+from annotation.statements import Statement, changes
 
 FOLD = 10  # assignments after which the older ones are counted into the tally
 MAIN = (Purpose.EVALUATION, Purpose.GOLD, Purpose.REPEAT)  # what counts towards the quota
 Status = Assignment.Status
+TALLY = "UPDATE annotation_annotator SET tally = %s WHERE id = %s"  # SQL, as assignment.FREE is
 
 
 class Handed(NamedTuple):
@@ -124,7 +127,8 @@ def fold_history(annotator: Annotator, history: History, left: int) -> None:
         "left": left,
         "left_at": history.main,
     }
-    annotator.save(update_fields=["tally"])
+    stored = Annotator._meta.get_field("tally").get_db_prep_save(annotator.tally, connection)
+    changes(TALLY, [stored, annotator.pk])
 
 
 def forget_tally(annotator_id: int) -> None:

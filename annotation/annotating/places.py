@@ -15,19 +15,21 @@ from django.utils import timezone
 from annotation.annotating.history import forget_tally
 from annotation.campaigns.items import close_again
 from annotation.models import Annotator, Assignment, Campaign, Item, Purpose, Submission
+from annotation.statements import changes, rows_of
 
 HOLD = timedelta(hours=1)
 Status = Assignment.Status
 # Part of every turn: SQL, as assignment.FREE is.
 CLOSE = "UPDATE annotation_assignment SET status = 'done', completed_at = %s WHERE id = %s AND status = 'open'"
+STALE = """SELECT 1 FROM annotation_assignment JOIN annotation_item ON annotation_item.id = annotation_assignment.item_id
+    WHERE annotation_assignment.status = 'open' AND annotation_assignment.assigned_at < %s AND annotation_item.campaign_id = %s
+    LIMIT 1"""
 TAKE = "UPDATE annotation_item SET taken = taken + 1, taken_swapped = taken_swapped + %s WHERE id = %s AND taken < places"
 
 
 def take(item: Item, swapped: bool) -> bool:
     """Take one of the item's places, if one is free."""
-    with connection.cursor() as cursor:
-        cursor.execute(TAKE, [int(swapped), item.pk])
-        return cursor.rowcount == 1
+    return changes(TAKE, [int(swapped), item.pk]) == 1
 
 
 def leave(assignment: Assignment) -> None:
@@ -43,10 +45,8 @@ def close(assignment: Assignment) -> bool:
     went to another after it lapsed or was skipped."""
     assignments = Assignment.objects.filter(pk=assignment.pk)
     now = timezone.now()
-    with connection.cursor() as cursor:
-        cursor.execute(CLOSE, [connection.ops.adapt_datetimefield_value(now), assignment.pk])
-        if cursor.rowcount == 1:
-            return True
+    if changes(CLOSE, [connection.ops.adapt_datetimefield_value(now), assignment.pk]) == 1:
+        return True
     if not assignments.filter(status__in=[Status.EXPIRED, Status.SKIPPED]).update(status=Status.DONE, completed_at=now):
         return False
     forget_tally(assignment.annotator_id)
@@ -98,11 +98,10 @@ def free_all_of(annotator: Annotator) -> int:
 def sweep(campaign: Campaign) -> bool:
     """Give back what nobody answered within HOLD; was there anything? In a transaction of its own: nobody who holds one
     lock here waits for another."""
-    stale = Assignment.objects.filter(
-        item__campaign=campaign, status=Status.OPEN, assigned_at__lt=timezone.now() - HOLD
-    ).order_by("pk")
-    if not stale.exists():
+    before = timezone.now() - HOLD
+    if not rows_of(STALE, [connection.ops.adapt_datetimefield_value(before), campaign.pk]):
         return False
+    stale = Assignment.objects.filter(item__campaign=campaign, status=Status.OPEN, assigned_at__lt=before).order_by("pk")
     with transaction.atomic():
         for assignment in stale.select_for_update(of=("self",), skip_locked=True):
             if Assignment.objects.filter(pk=assignment.pk, status=Status.OPEN).update(status=Status.EXPIRED):

@@ -1,13 +1,14 @@
 """A statement gives what its queryset gives, without building or compiling it again."""
 
 import pytest
+from django.db import DatabaseError, connection, transaction
 from django.db.models import F
 
 from annotation.access import ANNOTATOR, annotator_of
 from annotation.annotating.assignment import next_assignment
 from annotation.models import Annotator, Criterion, Item, Submission
 from annotation.models.campaign import CRITERIA
-from annotation.statements import Statement, insert
+from annotation.statements import Statement, changes, insert, rows_of
 from tests.annotation.pages import World
 
 pytestmark = pytest.mark.django_db
@@ -102,3 +103,19 @@ def test_tuples_are_those_of_the_queryset(world):
     )
     expected = [(row.name, row.anchors, world.campaign.title, row.optional) for row in criteria]
     assert names.all(world.campaign.pk) == expected and expected
+
+
+def test_its_errors_are_djangos_and_undo_the_transaction(world):
+    with pytest.raises(DatabaseError), transaction.atomic():
+        changes("UPDATE annotation_annotator SET name = %s WHERE id = %s", ["renamed", world.annotator.pk])
+        rows_of("SELECT nothing FROM nowhere", [])
+    name = "SELECT name FROM annotation_annotator WHERE id = %s"
+    assert rows_of(name, [world.annotator.pk]) == [(world.annotator.name,)]
+
+
+def test_another_connection_gets_a_cursor_of_its_own():
+    assert rows_of("SELECT 1", []) == [(1,)]
+    first = connection.kept_cursor
+    assert rows_of("SELECT 1", []) == [(1,)] and connection.kept_cursor is first
+    connection.cursor_is_of = None  # as where there is another one since
+    assert rows_of("SELECT 1", []) == [(1,)] and connection.kept_cursor is not first
