@@ -143,7 +143,7 @@ TEMPLATES = [
 
 DATABASES = {
     "default": dj_database_url.parse(
-        os.environ.get("DATABASE_URL") or f"sqlite:///{DATA_DIR / 'comparena.sqlite3'}", conn_max_age=60
+        os.environ.get("DATABASE_URL") or f"sqlite:///{DATA_DIR / 'comparena.sqlite3'}", conn_max_age=600
     )
 }
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Set
 from dataclasses import dataclass, replace
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Count, F, Q
 
 from annotation.checkpoints import of_newest_checkpoints, older
@@ -14,6 +14,7 @@ from annotation.questions.store import people_by_unit
 from core.errors import Refused
 
 BATCH = 500
+MANY = 100  # items that come at once
 
 
 def playing_outputs(campaign: Campaign) -> list[Output]:
@@ -72,9 +73,23 @@ def draw_items(campaign: Campaign) -> int:
     """
     new = new_items(campaign, playing_outputs(campaign))
     Item.objects.bulk_create(new, batch_size=BATCH)
+    settle(campaign, len(new))
+    return len(new)
+
+
+def settle(campaign: Campaign, new: int) -> None:
+    """What is to be done once so many new items are stored."""
     recount(campaign)
     close_gone(campaign)
-    return len(new)
+    if new >= MANY:
+        transaction.on_commit(_tell_planner, robust=True)
+
+
+def _tell_planner() -> None:
+    """PostgreSQL looks at what has come in a minute or two by itself. Until then it would choose items by the wrong index."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE annotation_context, annotation_output, annotation_item")
 
 
 def new_items(campaign: Campaign, playing: list[Output]) -> list[Item]:

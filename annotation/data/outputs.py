@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Any
 
-from annotation.campaigns.items import close_gone, draw_items, known_outputs, new_items, of_playing, recount, superseded
+from annotation.campaigns.items import draw_items, known_outputs, new_items, of_playing, settle, superseded
 from annotation.checkpoints import of_newest_checkpoints
 from annotation.data.corpus import Corpus, Imported
 from annotation.data.fields import known_columns
@@ -157,7 +157,6 @@ class OutputsImport(Corpus):
         else:
             self.items.write()
             items = len(self.items.rows)
-            recount(self.campaign)
-            close_gone(self.campaign)
+            settle(self.campaign, items)
         if items:
             result.add("items", items)
