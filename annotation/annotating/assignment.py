@@ -185,7 +185,10 @@ def _choose(annotator: Annotator, history: History) -> Assignment | None:
         assignment = _repeat(annotator, history)
     if assignment is None:
         assignment = _next_in_file_order(annotator, history) if campaign.in_file_order else _next_in_balance(annotator, history)
-    return assignment or _any_free(annotator, history)
+    assignment = assignment or _any_free(annotator, history)
+    if assignment is None and _estimated(annotator, history) > NEAR:  # others took it all since it was counted
+        fold_history(annotator, history, 0)
+    return assignment
 
 
 def _phase(annotator: Annotator, history: History) -> Phase:
@@ -349,13 +352,18 @@ def _had(annotator: Annotator):
 def _coming(annotator: Annotator, history: History) -> int:
     """Items of the main work that this person has still to be handed."""
     campaign = annotator.campaign
-    coming = annotator.tally.get("left", 0) - (history.main - annotator.tally.get("left_at", 0))
+    coming = _estimated(annotator, history)
     if coming <= NEAR:
         coming = _left(annotator)
     gold = campaign.drawn.get(Purpose.GOLD, 0) - history.done[Purpose.GOLD] - history.skipped[Purpose.GOLD]
     if campaign.gold_percent < 100:
         coming += min(gold, coming * campaign.gold_percent // (100 - campaign.gold_percent))
     return coming if campaign.quota is None else min(coming, max(0, campaign.quota - history.main))
+
+
+def _estimated(annotator: Annotator, history: History) -> int:
+    """Evaluation items that are open to the person, as if nobody had taken one since they were counted."""
+    return annotator.tally.get("left", 0) - (history.main - annotator.tally.get("left_at", 0))
 
 
 def _left(annotator: Annotator) -> int:

@@ -208,6 +208,13 @@ class TestCost:
         with django_assert_num_queries(5 + 2 + 2):  # every tenth: what is left is counted, the older ones are summed
             turn(bob)
 
+    def test_who_finds_nothing_left_has_finished_however_much_there_was_before(self):
+        campaign = campaign_of(2, 80, overlap=1)  # more than is counted afresh each time
+        bob, others = person(campaign, "annotator-1"), person(campaign, "annotator-2")
+        work(bob, 2)
+        assert progress(bob).total == 160 and len(work(others)) == 158
+        assert turn(bob).assignment is None and progress(bob).phase == Phase.FINISHED and progress(bob).total == 2
+
     def test_counting_is_only_a_summary(self):
         campaign = campaign_of(3, 30, overlap=1, gold_percent=10)
         known(campaign, "gold", 5)
