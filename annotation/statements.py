@@ -57,9 +57,9 @@ def _run(sql: str, values: Sequence[Any], result: Callable[[Any], Any]) -> Any:
     connection.ensure_connection()
     connection.validate_no_broken_transaction()
     kept = connection.__dict__
-    if kept.get("cursor_is_of") is not connection.connection:
-        kept["kept_cursor"], kept["cursor_is_of"] = connection.create_cursor(), connection.connection
     with connection.wrap_database_errors:
+        if kept.get("cursor_is_of") is not connection.connection:
+            kept["kept_cursor"], kept["cursor_is_of"] = connection.create_cursor(), connection.connection
         kept["kept_cursor"].execute(sql, values)
         return result(kept["kept_cursor"])
 
