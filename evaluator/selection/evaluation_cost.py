@@ -42,7 +42,8 @@ def cost(earlier: Sequence[tuple[int, float]], reads_pairs: bool, architecture: 
     took = [seconds * reads / count for count, seconds in earlier if count][:NEWEST]
     if took:
         return Cost(min(took), max(took), len(took))
-    return Cost(*REFERENCES.get(architecture, (None, None)), 0)
+    low, high = REFERENCES.get(architecture, (None, None))
+    return Cost(low, high, 0)
 
 
 def _shown(seconds: float) -> str:

@@ -13,7 +13,7 @@ from leaderboard.publication.board_facts import facts, of_system
 from leaderboard.publication.published import Published, Rating, address, slug, slugs
 
 SCHEMA = "0.3.0"
-NO_LIMIT = {"min_score": "-Infinity", "max_score": "Infinity"}
+NO_LIMIT: dict[str, str | float] = {"min_score": "-Infinity", "max_score": "Infinity"}
 CORRECT = "People gave a score or preferred one output; nothing is correct or wrong, and is_correct says nothing."
 
 

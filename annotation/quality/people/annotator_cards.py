@@ -119,7 +119,7 @@ def _distinct_items(answers: Answers, people: int, rows: np.ndarray | slice = sl
 
 
 def _whole(counted: np.ndarray) -> np.ndarray:
-    return np.rint(counted).astype(np.int64)
+    return np.asarray(np.rint(counted), dtype=np.int64)
 
 
 def _beside_others(answers: Answers, people: int) -> dict[str, np.ndarray]:

@@ -35,7 +35,8 @@ def constancy(answers: Answers, people: int) -> tuple[Floats, Floats]:
         rows = answers.criterion == criterion
         who = answers.annotator[rows]
         values, category = np.unique(answers.value[rows], return_inverse=True)
-        given = np.bincount(who * len(values) + category, answers.weight[rows], people * len(values)).reshape(people, -1)
+        given = np.bincount(who * len(values) + category, answers.weight[rows], people * len(values)).astype(float)
+        given = given.reshape(people, -1)
         pairs = np.unique(np.stack([who, answers.context[rows]]), axis=1)
         contexts = np.bincount(pairs[0], minlength=people)
         if np.count_nonzero(contexts) < 2:
