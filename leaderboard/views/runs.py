@@ -26,12 +26,14 @@ def run_list(request, slug):
     rows = [overview.row(run) for run in page]
     for row in rows:
         row["spark"] = charts.sparkline(row["strengths"])
+    judges = costs.choices(campaign)
     context = {
         "campaign": campaign,
         "rows": rows,
         "page": page,
         "asked": asked,
-        "judges": costs.choices(campaign),
+        "judges": [one for one in judges if one.cost.low is not None],
+        "unmeasured": [one.name for one in judges if one.cost.low is None],
         "server": request.build_absolute_uri("/")[:-1],
     }
     return render(request, "leaderboard/runs.html", context)
