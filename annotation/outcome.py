@@ -82,10 +82,14 @@ def preference(choice: str, strength: str = "") -> int:
     return (1 - Outcome(choice).code) * STRENGTHS[strength]
 
 
+def mark_of(word: str) -> str:
+    """As the keys of MARKS are written, where it is one."""
+    return word.strip().lower().translate(ONE_MARK).removeprefix("[[").removesuffix("]]")
+
+
 def side_and_strength(word: str) -> tuple[str, str]:
     """(the side, how much better: a key of STRENGTHS) of a file's word, in small letters."""
-    said = word.strip().lower()
-    bare = said.translate(ONE_MARK).removeprefix("[[").removesuffix("]]")
+    said, bare = word.strip().lower(), mark_of(word)
     if bare in MARKS:
         return MARKS[bare]
     found = next(filter(None, (pattern.fullmatch(said) for pattern in BETTER)), None)
@@ -100,6 +104,32 @@ def strength_named(word: str) -> str | None:
 
 def _degree(found: Mapping[str, str | None]) -> str:
     return "slightly" if found.get("slightly") else "much" if found.get("much") else ""
+
+
+CHOICE_SCALE = re.compile(r"\s*([-−]?\d{1,3})\s*(?:to|\.\.|…|:)\s*([-−]?\d{1,3})\s*")
+ON_POINTS = {3: ("",), 5: ("slightly ", "much "), 7: ("slightly ", "", "much ")}  # before "better", from the tie outwards
+
+
+def points_of(scale: str) -> tuple[int, int, int]:
+    """(the number for the best of A, that for the best of B, how many points) of a scale in a file's words, "-3 to 3" or
+    "7 to 1". Raises ValueError."""
+    found = CHOICE_SCALE.fullmatch(scale)
+    first, last = (int(end.replace("−", "-")) for end in found.groups()) if found else (0, 0)
+    points = abs(last - first) + 1
+    if points not in ON_POINTS:
+        raise ValueError(
+            "expected the number for the best of A and that for the best of B, 3, 5 or 7 points, as 1 to 7 or 3 to -3"
+        )
+    return first, last, points
+
+
+def on_scale(number: int, scale: str) -> str:
+    """What a number says on such a scale, in words. Raises ValueError."""
+    first, last, points = points_of(scale)
+    if not min(first, last) <= number <= max(first, last):
+        raise ValueError(f"is {number}, which does not lie on the scale from {first} to {last}")
+    away = abs(number - first) - points // 2
+    return "tie" if not away else f"{'A' if away < 0 else 'B'} is {ON_POINTS[points][abs(away) - 1]}better"
 
 
 def side_named(word: str, a: str, b: str, ours: bool = True) -> Outcome | None:

@@ -190,7 +190,7 @@ def constants_of(what: str) -> tuple[str, ...]:
         return ()
     sides, own = FILES[what].sides, FILES[what].fields
     about_output = ("system", "aspect", "annotator", *(field.name for field in own if field.name in ("scale", "best")))
-    return ("system_a", "system_b", "annotator") if sides == 2 else about_output
+    return ("system_a", "system_b", "annotator", "choice_scale") if sides == 2 else about_output
 
 
 def guess(kind: str, columns: list[str], sample: Sequence[Mapping[str, Any]] = ()) -> dict[str, str]:

@@ -1,5 +1,7 @@
 """Judgments of pairs from a file, and pairs whose answer is known. Both bring their texts along."""
 
+from collections import Counter
+
 from annotation.campaigns.items import draw_items
 from annotation.data.contradictions import Contradictions
 from annotation.data.corpus import Corpus, Imported
@@ -8,9 +10,9 @@ from annotation.data.known import KnownRows
 from annotation.data.scores import TOOK, UNSAID, Annotators, answered_at, came_with
 from annotation.data.spellings import Spellings, folded
 from annotation.models import Campaign, Context, Criterion, Output, PairwiseJudgment
-from annotation.outcome import NEITHER, Outcome, outcome_named, side_and_strength, side_named
+from annotation.outcome import MARKS, NEITHER, Outcome, mark_of, outcome_named, points_of, side_and_strength, side_named
 from annotation.questions import store
-from annotation.questions.columns import RANKING
+from annotation.questions.columns import RANKING, choice_in_words
 from annotation.questions.kind import CANNOT_SAY, Given
 from annotation.questions.pair import SAID_AS, Pair, pair_of, shown_left
 from annotation.questions.strength import BESIDE, STRENGTH, said_strength, says_both_bad
@@ -49,7 +51,8 @@ class JudgmentsImport(Corpus):
         self.was_judged = bool(self.judgments)
         self.new: dict[tuple, PairwiseJudgment] = {}
         self.contradictions = Contradictions(self.way_of_contradictions)
-        self.cut, self.other_beside, self.neither, self.numbers = 0, 0, 0, 0
+        self.cut, self.other_beside, self.neither, self.numbers, self.marked = 0, 0, 0, 0, 0
+        self.scales: Counter[str] = Counter()  # of numbers in choices
 
     def take(self, row: Row) -> None:
         context = self.context(row)
@@ -62,6 +65,7 @@ class JudgmentsImport(Corpus):
             self.judgment(row, a, b)
 
     def judgment(self, row: Row, a: Output, b: Output) -> None:
+        row = self.on_scale(row)
         annotator, left = self.annotators.named(row), shown_left(row)
         criterion = self.criterion(row)
         given = self.ranked(row, self.given(row, criterion))
@@ -89,6 +93,15 @@ class JudgmentsImport(Corpus):
         swapped = None if left is None else left == "B"
         answer = self.asked.imported_row(criterion, a, b, annotator, Given(choice, detail), reason, swapped)
         self.new[key] = answered_at(answer, moment)
+
+    def on_scale(self, row: Row) -> Row:
+        """With its choice in words, where it is a number on a scale that the file states."""
+        named = choice_in_words(row)
+        if named is not row:
+            self.scales[str(row.get("choice_scale"))] += 1
+        elif isinstance(word := row.get("choice"), str) and MARKS.get(mark_of(word), ("", ""))[1] == "slightly":
+            self.marked += 1
+        return named
 
     def given(self, row: Row, criterion: Criterion | None) -> Given:
         """A name that is one side's system, and not the other's, is that side."""
@@ -138,13 +151,27 @@ class JudgmentsImport(Corpus):
         """On how many points pairs are judged from then on: as many as the file's answers have, where the campaign has none."""
         decided = [row for row in self.new_judgments if row.choice in ("A", "B")]
         strengths = {said_strength(row.detail) for row in decided}
-        if self.asked.is_graded or self.was_judged or not {"slightly", "much"} <= strengths:
+        if self.asked.is_graded or self.was_judged:
+            return self.campaign.pair_points
+        if self.scales:
+            return max(points_of(scale)[2] for scale in self.scales)
+        if not {"slightly", "much"} <= strengths:
             return self.campaign.pair_points
         return 7 if "" in strengths else 5
 
     def _strengths(self) -> list[str]:
         numbers = ["The strengths 1, 2 and 3 are read as slightly, better and much."] if self.numbers else []
-        return [*numbers, *self._graded()]
+        arena_hard = f"'A > B' is read as 'A is slightly better', beside '>>' for much, as Arena-Hard writes it: {self.marked}."
+        marked = [arena_hard] if self.marked else []
+        return [*numbers, *self._scales(), *marked, *self._graded()]
+
+    def _scales(self) -> list[str]:
+        ends = {scale: points_of(scale) for scale in self.scales}
+        return [
+            f"Numbers in choices are read from {first}, the best of A, to {last}, the best of B, on {points} points:"
+            f" {self.scales[scale]}."
+            for scale, (first, last, points) in ends.items()
+        ]
 
     def _graded(self) -> list[str]:
         """What becomes of answers that say how much better where the campaign does not ask it."""

@@ -1,9 +1,12 @@
 """What columns of files are called, and the words for an answer that says nothing."""
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from annotation.outcome import on_scale, points_of
+from core.rowfiles import BadField, shown
 from core.rows import Row
 
 
@@ -50,6 +53,7 @@ SCALE_FIELDS = (
 PAIR_FIELDS = (
     Field("choice", "A, tie or B (or left, right, both_bad)", others=("preference", "winner", "judgment", "label")),
     maybe("strength", "slightly or much: how much better; empty: better and no more"),
+    maybe("choice_scale", "what numbers in choice mean: from the best of A to the best of B, as 1 to 7 or 3 to -3"),
     maybe("aspect", "the criterion; empty: overall", "criterion"),
     maybe("reason", "why"),
     maybe("shown_left", "A or B: which was on the left; default A"),
@@ -75,3 +79,19 @@ CANNOT_SAY = {
 
 def is_cannot_say(value: Any) -> bool:
     return isinstance(value, str) and value.strip().lower().replace("’", "'") in CANNOT_SAY
+
+
+def choice_in_words(row: Row) -> Row:
+    """The row with its choice in words, where it is a number and the file says what numbers mean; raises BadField."""
+    scale, said = row.get("choice_scale"), row.get("choice")
+    if scale in (None, "") or isinstance(said, bool) or not re.fullmatch(r"\s*[-+−]?\d+([.,]0+)?\s*", str(said)):
+        return row
+    try:
+        points_of(str(scale))
+    except ValueError as error:
+        raise BadField("choice_scale", f"{error}, found {shown(scale)}") from error
+    number = int(re.split("[.,]", str(said).strip().replace("−", "-"))[0])
+    try:
+        return replace(row, fields={**row.fields, "choice": on_scale(number, str(scale))})
+    except ValueError as error:
+        raise BadField("choice", str(error)) from error

@@ -254,16 +254,17 @@ def pair_of(points: int, both_bad: bool) -> Pair:
 
 
 NUMBER = re.compile(r'"?[-+−]?\d+([.,]\d+)?"?')
+OF_NUMBER = (
+    "; a number does not say which side it is for: say what they mean (choice_scale, as 1 to 7, where 1 is the best of A), or"
+    " write A or B, and strength"
+)
 
 
 def _shown_side(row: Row, side: str) -> Outcome:
     """The output that stood there; raises BadField where the word says neither."""
     if side not in ("left", "right"):
         said = shown(row.get("choice"))
-        number = (
-            "; a number does not say which side it is for: write A or B, and strength" if NUMBER.fullmatch(str(said)) else ""
-        )
-        raise BadField("choice", f"expected A, tie or B, found {said}{number}")
+        raise BadField("choice", f"expected A, tie or B, found {said}{OF_NUMBER if NUMBER.fullmatch(str(said)) else ''}")
     left = shown_left(row)
     if left is None:
         raise BadField("choice", f"is {side}, but shown_left does not say which of A and B stood there")
