@@ -10,7 +10,7 @@ STATEMENTS ?= repeat
 ON_POSTGRES := tests/annotation tests/core/test_outages.py tests/evaluator tests/leaderboard tests/worker
 METHODS := $(addprefix tests/,annotation/design annotation/quality evaluator/metaevaluation leaderboard/rating leaderboard/test_signature.py)
 
-.PHONY: help setup demo serve check methods test test-sqlite test-postgres lint messages lock bench load docs validity tune clean
+.PHONY: help setup demo serve check methods test test-sqlite test-postgres lint messages lock bench load docs validity clean
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile
@@ -75,9 +75,6 @@ validity: .venv/dev  ## measure what the board's certainty is worth
 	$(BIN)/python -m benchmarks.validity.default_path
 	$(BIN)/python -m benchmarks.validity.training_curves
 	$(BIN)/python -m benchmarks.validity
-
-tune: .venv/dev  ## search the comparator's settings (DATA=...)
-	$(BIN)/python -m benchmarks.tune $(DATA)
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv || scripts/install_python_venv $(PYTHON)

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from benchmarks.tune import SETS, Judged, apart_from, read
+from benchmarks.judged import SETS, Judged, apart_from, read
 from evaluator.comparator.architectures import load
 from evaluator.comparator.examples import Examples, aligned
 from evaluator.comparator.predict import Comparator

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from benchmarks import board, quality, rating
+from benchmarks import quality, rating
 from leaderboard.rating.bootstrap import context_draws, replay
 from leaderboard.rating.games import Games
 from leaderboard.rating.glicko2_sequential import rate
@@ -37,7 +37,6 @@ def main() -> None:
     for bench in (rating_replay,):
         what, ours, theirs = bench()
         print(f"{what}: {ours:.2f} s against {theirs:.2f} s, {theirs / ours:.1f} times faster", flush=True)
-    board.main()
     rating.main()
 
 

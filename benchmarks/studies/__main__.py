@@ -1,6 +1,6 @@
 """A paper's study, from one command: forecast, parts that are kept, and a report with the paper's numbers beside ours.
 
-    comparena reproduce zhang|zhao|zhou|three_head DATA --out DIR [--preset tiny|small|paper] [--encoder MODEL ...]
+    comparena reproduce zhang|zhao|zhou|three-head DATA --out DIR [--preset tiny|small|paper] [--encoder MODEL ...]
         [--masked MODEL ...] [--causal MODEL ...] [--stand-in MODEL] [--part NAME ...] [--forecast] [--seed 0]
 
 DATA has NAME.outputs.jsonl and NAME.ratings.jsonl. The same command goes on where it was stopped. `--preset tiny` takes random
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.studies.study import Asked, Study, forecast, run, with_needs
 
-STUDIES = ("zhang", "zhou")  # modules of this folder
+STUDIES = ("zhang", "zhao", "zhou", "three-head")  # modules of this folder, with - for _
 PRESETS = ("tiny", "small", "paper")
 
 
@@ -40,7 +40,7 @@ def main(words: list[str] | None = None) -> int:
     options = parser().parse_args(words)
     models = options.encoder, options.masked, options.causal
     asked = Asked(options.data, options.out, options.preset, options.seed, *models, options.stand_in)
-    study: Study = import_module(f"benchmarks.studies.{options.study}")
+    study: Study = import_module(f"benchmarks.studies.{options.study.replace('-', '_')}")
     folder = options.out / f"{options.study}-{options.preset}-{options.seed}"
     parts = study.parts(asked)
     if unknown := set(options.part or ()) - {part.name for part in parts}:

@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from benchmarks.studies import report, runs, zhang, zhou, zhou_tables
+from benchmarks.studies import report, runs, three_head, zhang, zhou, zhou_tables
 from benchmarks.studies.__main__ import main
 from benchmarks.studies.study import Part, Table, keys, run, with_needs
 from comparena import command
 
 SETS = ("usr_topical_chat", "usr_persona_chat", "grade_empathetic", "dailydialog_gupta", "dailydialog_zhao")
-CRITERIA = {"Natural": [1, 3], "Overall": [1, 5], "coherence": [1, 5]}
+CRITERIA = {"Natural": [1, 3], "Overall": [1, 5], "coherence": [1, 5], "Relevance": [1, 5]}
 SYSTEMS = {"Original Ground Truth": 5, "New Human Generated": 4, "Nucleus": 2, "Argmax": 1}
 
 
@@ -32,6 +32,15 @@ def data(tmp_path_factory):
                     ratings += [given | {"annotator": who, "score": min(score, high)} for who in ("a", "b")]
         _write(folder / f"{name}.outputs.jsonl", outputs)
         _write(folder / f"{name}.ratings.jsonl", ratings)
+    rated = [f"x is a cheap {'good ' * (i % 4)}place {i}" for i in range(40)]
+    rows = [{"context_id": f"m{i}", "context": [f"inform({i})"], "system": "s", "output": said} for i, said in enumerate(rated)]
+    _write(folder / "emnlp17.outputs.jsonl", rows)
+    rows = [
+        {"context_id": f"m{i}", "system": "s", "aspect": aspect, "scale": [1, 6], "annotator": "median", "score": 3 + i % 4}
+        for i in range(40)
+        for aspect in three_head.ASPECTS
+    ]
+    _write(folder / "emnlp17.ratings.jsonl", rows)
     talks = [[f"how are you {i}", f"i am well {i}", f"good to hear {i}", f"see you soon {i}"] for i in range(40)]
     rows = [{"dialogue_id": f"d{i}", "turns": talk, "references": [["fine"], [], []]} for i, talk in enumerate(talks)]
     _write(folder / "dailydialog_multiref.jsonl", rows)
@@ -121,17 +130,13 @@ def zhous(data, tmp_path_factory):
 
 
 def test_zhous_tables_have_no_empty_row_and_name_the_stand_in(zhous):
-    text = (zhous[1] / "report.md").read_text()
+    text, rows = (zhous[1] / "report.md").read_text(), _rows(zhous[1])
     tables = {part.partition("\n")[0]: part for part in text.split("## ")[1:]}
-    rows = {
-        title: {line.split(" | ")[0][2:]: line.split(" | ")[1:] for line in part.splitlines() if line.startswith("| ")}
-        for title, part in tables.items()
-    }
     ablated = rows["Table 5: what each part is worth"]
     assert set(zhou_tables.THEIRS_5) <= set(ablated) and all(cell for cells in ablated.values() for cell in cells)
-    assert ablated["w/o weak supervision"][-2:] == ["0.728", "0.737 |"]
+    assert ablated["w/o weak supervision"][-2:] == ["0.728", "0.737"]
     chosen = rows["Table 3: what each metric chooses"]
-    assert chosen["our approach"][4:] == ["8", "3.14", "9", "3.41 |"] and chosen["ADEM"][0].endswith(" of 3")
+    assert chosen["our approach"][4:] == ["8", "3.14", "9", "3.41"] and chosen["ADEM"][0].endswith(" of 3")
     for title in ("Table 2: by checkpoints, no people", "Table 3: what each metric chooses"):
         assert "tiny-electra, taught by the people of usr_topical_chat" in tables[title]
     assert len(rows["Table 4: three examples"]) == 5 and "Unavailable: Stories" in text
@@ -159,3 +164,36 @@ def test_random_settings_lie_in_the_stated_range_and_groups_share_an_architectur
     low, high = runs.RANGE["learning_rate"]
     assert all(low <= one.learning_rate <= high and 0 <= one.dropout <= 0.5 for one in drawn)
     assert len({one.learning_rate for one in drawn}) == 50 and runs.drawn("lstm-1-1", size, 0) == drawn[0]
+
+
+def _rows(folder):
+    """{title: {first cell: the others}} of a report"""
+    parts = (folder / "report.md").read_text().split("## ")[1:]
+    lines = {part.partition("\n")[0]: [line.split(" | ") for line in part.splitlines() if line[:2] == "| "] for part in parts}
+    return {title: {cells[0][2:]: [*cells[1:-1], cells[-1][:-2]] for cells in of} for title, of in lines.items()}
+
+
+def test_zhaos_tables_have_every_metric_noise_and_few_scores(data, tmp_path):
+    assert main(["zhao", str(data), "--out", str(tmp_path), "--preset", "tiny"]) == 0
+    rows = _rows(tmp_path / "zhao-tiny-0")
+    first = rows["Table 1: referenced and not, dailydialog_gupta"]
+    assert first["ruber"][6:] == ["0.37", "0.31", "0.67", "0.43", "0.41", "0.68"] and all(first["adem"])
+    assert first["people"][2] == "1.58" and first["people"][5] == "1.25"  # of 5 4 2 1, and of 4 2 1
+    learnt = rows["Table 3: all metrics, dailydialog_gupta"]
+    assert {"bleu-2", "embedding-greedy", "adem", "ruber-semi-supervised", "reference-free-tuned"} < set(learnt)
+    robust = rows["Appendix D and 6.3: noise, rounding, relevance, dailydialog_zhao"]
+    assert all(f"noise of {sigma} on what it learns, 1 trainings" in robust for sigma in (0.1, 0.5))
+    assert {line.split(",")[0] for line in rows["Table 4: in another set"]} > {"comparator", "ruber-unreferenced"}
+    assert (
+        "comparator" in rows["Figure 2: few scores, dailydialog_zhao"] and (tmp_path / "zhao-tiny-0" / "figure-1.svg").exists()
+    )
+
+
+def test_three_heads_have_accuracy_f1_and_memory(data, tmp_path, monkeypatch):
+    monkeypatch.setattr("evaluator.metrics.networks.EPOCHS", 3)
+    assert main(["three-head", str(data), "--out", str(tmp_path), "--preset", "tiny"]) == 0
+    rows = _rows(tmp_path / "three-head-tiny-0")
+    assert rows["Table 4: accuracy, encoder learning"]["quality"][4:] == ["67.66", "66.01"]
+    shared, separate = (int(rows["Memory"][name][0].replace(",", "")) for name in ("shared", "separate"))
+    # three times all but the heads' last layers: 3 (w + 64 + 1) against w + 3 (64 + 1), w being all that comes before
+    assert separate - shared == 2 * (shared - 3 * 65)

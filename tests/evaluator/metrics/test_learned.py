@@ -13,7 +13,7 @@ from evaluator.judges.texts import Referenced, Text
 from evaluator.metaevaluation.correlation import pearson
 from evaluator.metrics import adem, aspects, embeddings, ruber
 from evaluator.metrics.inputs import MissingInput, Training
-from evaluator.metrics.out_of_fold import out_of_fold
+from evaluator.metrics.out_of_fold import Features, out_of_fold
 from evaluator.metrics.reference_free import Regressor
 from evaluator.metrics.registry import METRICS, build
 from tests.evaluator.comparator.conftest import WORDS
@@ -251,3 +251,32 @@ def test_the_regression_is_from_one_to_five():
         assert model(torch.randn(2, 3)).tolist() == [3, 3]
         model.mlp[2].bias.fill_(100)
         assert model(torch.randn(1, 3)).item() == pytest.approx(5)
+
+
+def test_beta_is_the_best_of_the_grid_and_the_nearest_to_the_share():
+    """From 25% less to 25% more than .4: with F1 rising, .5; with F1 the same everywhere, .4; with its top at .375, .38."""
+    assert aspects.best_beta(lambda beta: beta, 0.4) == pytest.approx(0.5)
+    assert aspects.best_beta(lambda beta: 0.7, 0.4) == pytest.approx(0.4)
+    assert aspects.best_beta(lambda beta: -abs(beta - 0.375), 0.4) == pytest.approx(0.38)
+    logits, good = np.array([1.0, 2.0, 0.5, -1.0]), np.array([1.0, 1.0, 0.0, 1.0])
+    assert aspects.f1_of_good(logits, good) == pytest.approx(2 / 3)  # two of three, and two of three found
+
+
+def test_beta_is_searched_by_contexts_that_the_head_did_not_learn(encoder, monkeypatch):
+    texts = [Text((f"c{i % 20}",), f"o {i}") for i in range(60)]
+    good, contexts, learnt, asked = np.array([1.0, 0.0, 1.0] * 20), [text.context for text in texts], [], []
+
+    def on_features(network, features, read, wanted, loss, seed, contexts):
+        learnt.append({text.context for text in read})
+
+        def said(others):
+            asked.append({text.context for text in others})
+            return np.ones((len(others), 1))
+
+        return said
+
+    monkeypatch.setattr(aspects, "on_features", on_features)
+    beta = aspects.searched_beta(Features(encoder), texts, good, contexts, 0)
+    assert len(learnt) == 11 and len(learnt[0]) == 18 and not learnt[0] & asked[0] and beta == pytest.approx(1 / 3)
+    assert aspects.searched_beta(Features(encoder), texts[:3], good[:3], contexts[:3], 0) == pytest.approx(1 / 3)
+    assert len(learnt) == 11  # three contexts are too few
