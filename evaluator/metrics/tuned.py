@@ -27,11 +27,11 @@ from evaluator.encoders.hidden_states import embed, pair_features
 from evaluator.encoders.text_encoder import TextEncoder
 from evaluator.judges.protocol import Numbers
 from evaluator.judges.texts import Referenced, Text, context_key, fold_of
-from evaluator.metrics.aspects import balanced_loss, beside_references, good_of
+from evaluator.metrics.aspects import GRID, balanced_loss, beside_references, good_of, searched_beta
 from evaluator.metrics.inputs import Inputs, MissingInput
 from evaluator.metrics.metric import Measure
 from evaluator.metrics.networks import VALIDATION, tensor
-from evaluator.metrics.out_of_fold import Fit, Judged, out_of_fold, replies_of, scored
+from evaluator.metrics.out_of_fold import Features, Fit, Judged, out_of_fold, replies_of, scored
 from evaluator.metrics.ruber import OtherReplies, Unreferenced, ranking_loss
 
 EPOCHS = 50  # at most: Zhao et al. 2020, table 6
@@ -258,9 +258,12 @@ def aspects(encoder: TextEncoder, apart: bool) -> Fit:
                 "The texts with references in the other folds are all good or all not, so nothing can be learnt."
             )
         read, owner = beside_references([texts[i] for i in rows])
+        contexts, features = [texts[rows[i]].context for i in owner], Features(encoder)
+        found = [searched_beta(features, read, column[owner], contexts, seed) for column in good.T.numpy()]
+        beta = tensor(np.array(found))
         model = _started(encoder, lambda: PairReader(encoder, good.shape[1]), seed)
         loss = lambda logits, of: balanced_loss(logits, good[owner[of]].to(logits.device), beta.to(logits.device))
-        learn(model, encoder.encoder, Stage(read, loss, [texts[rows[i]].context for i in owner]), seed)
+        learn(model, encoder.encoder, Stage(read, loss, contexts), seed)
 
         def judged(others: Sequence[Referenced]) -> Numbers:
             read, owner = beside_references(others)
@@ -301,5 +304,6 @@ def make(name: str, inputs: Inputs) -> tuple[Measure, dict[str, Any]]:
     assert encoder is not None and training is not None  # `build` has seen to it
     measure = out_of_fold(FITS[name](encoder), training, training.on_scale(medians=name.startswith("aspects")))
     learning = {"epochs": EPOCHS, "rate": RECIPE.learning_rate, "decay": DECAY, "lowest_rate": LOWEST}
+    learning |= {"beta": [min(GRID), max(GRID)]} if name.startswith("aspects") else {}
     learnt_from = {"folds": len(set(training.folds)), "texts": len(training.texts), "seed": training.seed}
     return measure, {**encoder.settings, **learning, **learnt_from, "encoder_learns": True, "out_of_fold": "by context"}
