@@ -75,7 +75,7 @@ def searched_beta(
 ) -> float:
     """Of the betas of GRID the one with the best F1 on one context in ten, by a head of its own on the frozen encoding. read
     (m,) texts, good (m,) NaN where unknown; the share that is not good where there are too few contexts."""
-    known = np.flatnonzero(np.isfinite(good))
+    known: Numbers = np.flatnonzero(np.isfinite(good))
     if not len(known):
         return float("nan")
     keys = [context_key(contexts[i]) for i in known]

@@ -304,6 +304,6 @@ def make(name: str, inputs: Inputs) -> tuple[Measure, dict[str, Any]]:
     assert encoder is not None and training is not None  # `build` has seen to it
     measure = out_of_fold(FITS[name](encoder), training, training.on_scale(medians=name.startswith("aspects")))
     learning = {"epochs": EPOCHS, "rate": RECIPE.learning_rate, "decay": DECAY, "lowest_rate": LOWEST}
-    learning |= {"beta": [min(GRID), max(GRID)]} if name.startswith("aspects") else {}
+    learning |= {"beta_within": max(GRID)} if name.startswith("aspects") else {}
     learnt_from = {"folds": len(set(training.folds)), "texts": len(training.texts), "seed": training.seed}
     return measure, {**encoder.settings, **learning, **learnt_from, "encoder_learns": True, "out_of_fold": "by context"}
