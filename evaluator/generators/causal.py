@@ -20,8 +20,8 @@ from core.errors import Refused, quoted
 from evaluator.encoders.devices import chosen
 from evaluator.encoders.encoding import special_tokens
 from evaluator.encoders.pretrained import positions, pretrained_tokenizer
-from evaluator.generators.neural import END, PAD, SPECIAL
 from evaluator.generators.sequence_models import SequenceModel
+from evaluator.generators.vocabulary import END, PAD, SPECIAL
 
 OURS = len(SPECIAL)
 TRIED, SHARED = 8, 5  # tokens of the two texts on which a model is tried, and how many of them are the same

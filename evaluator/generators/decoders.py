@@ -11,9 +11,8 @@ import torch
 from torch import Tensor
 
 from core.errors import Refused
-from evaluator.generators.sequence_models import PAD, SequenceModel
-
-START, END = 2, 3  # as in `neural.SPECIAL`
+from evaluator.generators.sequence_models import SequenceModel
+from evaluator.generators.vocabulary import END, PAD, START
 
 
 @dataclass(frozen=True)

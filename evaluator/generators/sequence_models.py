@@ -16,7 +16,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-PAD = 0
+from evaluator.generators.vocabulary import PAD
+
 LONGEST = 512  # positions that have an embedding
 HEADS, LAYERS, KERNEL = 4, 2, 3
 

@@ -18,8 +18,8 @@ from core.errors import Refused
 from evaluator.generators.causal import Tokens, is_folder, load
 from evaluator.generators.decoders import Decoder
 from evaluator.generators.dialogue import AnsweredTurn
-from evaluator.generators.neural import END, PAD, START, TURN, UNKNOWN, Vocabulary
 from evaluator.generators.sequence_models import ARCHITECTURES, SequenceModel
+from evaluator.generators.vocabulary import END, PAD, START, TURN, UNKNOWN, Vocabulary
 
 
 @dataclass(frozen=True)

@@ -18,16 +18,18 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 import numpy as np
 
 from evaluator.encoders.text_encoder import TextEncoder
-from evaluator.generators import neural
-from evaluator.generators.dialogue import Generator, exchanges
+from evaluator.generators.dialogue import AnsweredTurn, Generator, exchanges
 from evaluator.generators.generic import GenericGenerator
 from evaluator.generators.ngram import NgramGenerator
 from evaluator.generators.random_reply import RandomReplyGenerator
 from evaluator.generators.retrieval import Embed, RetrievalGenerator
+from evaluator.generators.training_loop import Settings, checkpoints
 from leaderboard.demo import simulated_annotators as simulated
 
 FOLDER = Path(__file__).parent
-HUMAN, NEURAL = "Human", "Neural"
+HUMAN, NETWORK = "Human", "LSTM"
+ITERATIONS, EVERY = 1200, 120
+KEPT = (120, 480, 1200)  # iterations of the checkpoints in the campaign
 SCORED_CONTEXTS = 44  # of 68: the rest waits for whoever signs in
 SCORES_PER_OUTPUT = 4
 JUDGED_PAIRS, JUDGMENTS_PER_PAIR = 70, 3
@@ -42,42 +44,33 @@ def write(path: Path, rows: Iterable[dict]) -> None:
 
 
 def output_rows(contexts: list[dict], dialogues: list[dict], embed: Embed, seed: int) -> list[dict]:
-    """Every system's reply to every context. A reply's chance depends on the seed, its system and its context alone."""
+    """Every system's reply to every context, by the seed."""
     training = exchanges(dialogue["turns"] for dialogue in dialogues)
-    checkpoints = neural.train(training, seed)
-    for checkpoint in checkpoints:
-        print(f"{NEURAL} {checkpoint.name}: training loss {checkpoint.loss:.2f} nats per word")
-    systems: list[tuple[str, Generator, dict]] = [
-        ("Retrieval", RetrievalGenerator(training, embed), {}),
-        ("N-gram", NgramGenerator(training), {}),
-        ("Generic", GenericGenerator(), {}),
-        ("Random reply", RandomReplyGenerator(training), {}),
-        *(
-            (
-                NEURAL,
-                checkpoint.generator,
-                {
-                    "checkpoint": checkpoint.name,
-                    "iteration": checkpoint.iteration,
-                    "total_iterations": checkpoint.total_iterations,
-                },
-            )
-            for checkpoint in checkpoints
-        ),
+    turns = [tuple(context["turns"]) for context in contexts]
+    systems: list[tuple[str, Generator]] = [
+        ("Retrieval", RetrievalGenerator(training, embed)),
+        ("N-gram", NgramGenerator(training)),
+        ("Generic", GenericGenerator()),
+        ("Random reply", RandomReplyGenerator(training)),
     ]
+    replies: list[tuple[str, list[str], dict]] = [
+        (
+            name,
+            [system.reply(asked, Random(f"{seed}/{name}//{context['context_id']}")) for asked, context in zip(turns, contexts)],
+            {},
+        )
+        for name, system in systems
+    ]
+    replies += network_replies(training, turns, seed)
     rows = []
-    for context in contexts:
-        turns = tuple(context["turns"])
+    for i, context in enumerate(contexts):
         human, reference = context["replies"]
-        written = [(HUMAN, human, {})]
-        for name, system, extra in systems:
-            rng = Random(f"{seed}/{name}/{extra.get('checkpoint', '')}/{context['context_id']}")
-            written.append((name, system.reply(turns, rng), extra))
+        written = [(HUMAN, human, {}), *((name, said[i], extra) for name, said, extra in replies)]
         for name, output, extra in written:
             rows.append(
                 {
                     "context_id": context["context_id"],
-                    "context": list(turns),
+                    "context": list(turns[i]),
                     "system": name,
                     "output": output,
                     "references": [reference],
@@ -86,6 +79,17 @@ def output_rows(contexts: list[dict], dialogues: list[dict], embed: Embed, seed:
                 }
             )
     return rows
+
+
+def network_replies(training: list[AnsweredTurn], turns: list[tuple[str, ...]], seed: int) -> list[tuple[str, list[str], dict]]:
+    """(name, replies, what a row says of the checkpoint) of those that are kept"""
+    kept = []
+    for one in checkpoints(training, Settings("lstm", ITERATIONS, EVERY), seed):
+        if one.iteration in KEPT:
+            print(f"{NETWORK} step-{one.iteration}: training loss {one.loss:.2f} nats per word")
+            place = {"checkpoint": f"step-{one.iteration}", "iteration": one.iteration, "total_iterations": one.total}
+            kept.append((NETWORK, [reply.text for reply in one.replies(turns, seed=seed)], place))
+    return kept
 
 
 def final_rows(outputs: list[dict]) -> list[dict]:

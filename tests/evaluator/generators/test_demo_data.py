@@ -12,7 +12,7 @@ import pytest
 from leaderboard.demo import make_demo_data, simulated_annotators
 
 FOLDER = Path(make_demo_data.__file__).parent
-SYSTEMS = {"Human", "Retrieval", "N-gram", "Generic", "Random reply", "Neural"}
+SYSTEMS = {"Human", "Retrieval", "N-gram", "Generic", "Random reply", "LSTM"}
 
 
 def rows(name):
@@ -29,12 +29,12 @@ def test_no_test_context_or_reply_is_in_the_training_dialogues():
     assert not trained & {text for c in rows("contexts") for text in (*c["turns"], *c["replies"])}
 
 
-def test_every_system_answers_every_context_once_and_neural_thrice(outputs):
+def test_every_system_answers_every_context_once_and_the_lstm_thrice(outputs):
     contexts = {c["context_id"] for c in rows("contexts")}
     assert len(contexts) == 68
     assert {row["system"] for row in outputs} == SYSTEMS
     answered = Counter((row["context_id"], row["system"]) for row in outputs)
-    assert answered == {(c, s): 3 if s == "Neural" else 1 for c in contexts for s in SYSTEMS}
+    assert answered == {(c, s): 3 if s == "LSTM" else 1 for c in contexts for s in SYSTEMS}
     assert all(row["output"].strip() for row in outputs)
 
 

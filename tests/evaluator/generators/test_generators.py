@@ -6,7 +6,6 @@ from random import Random
 import numpy as np
 import pytest
 
-from evaluator.generators import neural
 from evaluator.generators.dialogue import AnsweredTurn, content_words, exchanges, sentence
 from evaluator.generators.generic import ANSWERS, QUESTION_ANSWERS, GenericGenerator
 from evaluator.generators.ngram import NgramGenerator
@@ -96,38 +95,3 @@ def test_nothing_to_learn_from_is_refused(build):
 def test_the_same_seed_says_the_same():
     for generator in (GenericGenerator(), RandomReplyGenerator(TRAINING), NgramGenerator(TRAINING)):
         assert generator.reply(("The bus?",), Random(5)) == generator.reply(("The bus?",), Random(5))
-
-
-@pytest.fixture(scope="module")
-def checkpoints():
-    return neural.train(TRAINING, seed=1, settings=SMALL)
-
-
-SMALL = neural.NeuralSettings(iterations=120, width=32, batch=8, dropout=0.0, learning_rate=1e-2, temperature=0.2)
-
-
-def test_neural_keeps_three_checkpoints_in_order(checkpoints):
-    assert [c.name for c in checkpoints] == ["step-12", "step-48", "step-120"]
-    assert [c.iteration for c in checkpoints] == [12, 48, 120]
-    assert {c.total_iterations for c in checkpoints} == {120}
-
-
-def test_neural_learns_three_exchanges_by_heart(checkpoints):
-    assert checkpoints[0].loss > checkpoints[1].loss > checkpoints[2].loss
-    last = checkpoints[-1].generator
-    assert [last.reply(e.context, Random(0)) for e in TRAINING] == [e.reply for e in TRAINING]
-
-
-def test_neural_answers_unknown_and_empty_contexts(checkpoints):
-    for context in [("Zzz qqq!",), ("",), ()]:
-        reply = checkpoints[0].generator.reply(context, Random(0))
-        assert reply and "<" not in reply
-
-
-def test_neural_training_repeats_under_one_seed(checkpoints):
-    again = neural.train(TRAINING, seed=1, settings=SMALL)
-    assert [c.loss for c in again] == pytest.approx([c.loss for c in checkpoints])
-    context = ("Where is the bus?",)
-    assert [c.generator.reply(context, Random(2)) for c in again] == [
-        c.generator.reply(context, Random(2)) for c in checkpoints
-    ]

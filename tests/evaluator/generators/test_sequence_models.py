@@ -8,9 +8,9 @@ from transformers import AutoTokenizer, BertConfig, BertLMHeadModel, GPT2LMHeadM
 from core.errors import Refused
 from evaluator.generators.decoders import Decoder
 from evaluator.generators.dialogue import AnsweredTurn
-from evaluator.generators.neural import END, START
 from evaluator.generators.sequence_models import ARCHITECTURES
 from evaluator.generators.training_loop import Settings, checkpoints, validation_loss
+from evaluator.generators.vocabulary import END, START
 from tests.tiny_gpt2 import saved
 
 EXCHANGES = [AnsweredTurn((f"Where is the {thing}?",), f"The {thing} is {place}.") for thing, place in
