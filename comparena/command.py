@@ -14,6 +14,7 @@ def _reproduce(words: list[str]) -> int:
     if not (TREE / "benchmarks" / "studies").is_dir():
         print("comparena reproduce needs the source: run it in a checkout of the repository.", file=sys.stderr)
         return 2
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")  # `--campaign` reads one
     from benchmarks.studies.__main__ import main as reproduce
 
     return reproduce(words)

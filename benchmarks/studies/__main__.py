@@ -22,7 +22,8 @@ def parser() -> argparse.ArgumentParser:
         prog="comparena reproduce", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     found.add_argument("study", choices=STUDIES)
-    found.add_argument("data", type=Path)
+    found.add_argument("data", type=Path, nargs="?", help="the folder of public judged sets")
+    found.add_argument("--campaign", default="", metavar="SLUG", help="instead: the tables that this campaign's scores allow")
     found.add_argument("--out", type=Path, required=True)
     found.add_argument("--preset", choices=PRESETS, default="small")
     found.add_argument("--seed", type=int, default=0)
@@ -38,10 +39,20 @@ def main(words: list[str] | None = None) -> int:
     from benchmarks.studies import report
 
     options = parser().parse_args(words)
+    if (options.data is None) == (not options.campaign):
+        parser().error("Name the folder of judged sets, or a campaign with --campaign.")
+    sets: tuple[str, ...] = ()
+    if options.campaign:
+        if options.study != "zhou":
+            parser().error("A campaign's own tables are those of zhou.")
+        from benchmarks.studies.campaign import exported
+
+        options.data = options.out / "campaign"
+        sets = (exported(options.campaign, options.data),)
     models = options.encoder, options.masked, options.causal
-    asked = Asked(options.data, options.out, options.preset, options.seed, *models, options.stand_in)
+    asked = Asked(options.data, options.out, options.preset, options.seed, *models, options.stand_in, sets)
     study: Study = import_module(f"benchmarks.studies.{options.study.replace('-', '_')}")
-    folder = options.out / f"{options.study}-{options.preset}-{options.seed}"
+    folder = options.out / "-".join(filter(None, (options.study, options.campaign, options.preset, str(options.seed))))
     parts = study.parts(asked)
     if unknown := set(options.part or ()) - {part.name for part in parts}:
         parser().error(f"There is no part {min(unknown)!r}; there are: {', '.join(part.name for part in parts)}.")
@@ -60,4 +71,5 @@ def main(words: list[str] | None = None) -> int:
 
 if __name__ == "__main__":
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     raise SystemExit(main())

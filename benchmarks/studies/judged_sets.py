@@ -37,6 +37,16 @@ SETS = {
 }
 
 
+KIND = "kind.json"  # NAME.kind.json says what SETS does not know: {"criteria": [...], "human": [...]}
+
+
+def kind_of(folder: Path, name: str) -> Kind:
+    if name in SETS:
+        return SETS[name]
+    (said,) = lines(folder / f"{name}.{KIND}")
+    return Kind(tuple(said["criteria"]), tuple(said["human"]))
+
+
 @dataclass(frozen=True)
 class JudgedSet:
     name: str
@@ -59,7 +69,7 @@ class JudgedSet:
 
 def read(folder: Path, name: str, references: dict[str, list[str]] | None = None, contexts: int | None = None) -> JudgedSet:
     """references: {context_id: texts} that stand beside those of the file; contexts: the first ones alone."""
-    kind, rows = SETS[name], lines(folder / f"{name}.outputs.jsonl")
+    kind, rows = kind_of(folder, name), lines(folder / f"{name}.outputs.jsonl")
     kept = set(list(dict.fromkeys(row["context_id"] for row in rows))[:contexts])
     rows = [row for row in rows if row["context_id"] in kept]
     place = {(row["context_id"], row["system"]): i for i, row in enumerate(rows)}

@@ -26,7 +26,7 @@ from evaluator.encoders.text_encoder import TextEncoder
 from evaluator.judges.protocol import Judge, utilities
 from evaluator.judges.texts import Referenced, Text
 from evaluator.metaevaluation.comparison_scores import WAYS, Contestants, scored
-from evaluator.metrics.inputs import Training
+from evaluator.metrics.inputs import MissingInput, Training
 from evaluator.metrics.language_models import LanguageModel
 from evaluator.metrics.registry import build
 
@@ -55,6 +55,8 @@ EXAMPLES = (  # table 4: context, A, B, as it stands there
 
 
 def unavailable(asked: Asked) -> list[tuple[str, str]]:
+    if asked.sets:
+        return [("Table 3, and weak supervision", "They need trainings, which a campaign's scores do not bring.")]
     missing = [
         ("Stories (WritingPrompts)", "No package has the stories, nor people's scores of generated ones."),
         ("BERT-large", "No package has its weights; --encoder names yours."),
@@ -87,20 +89,30 @@ def parts(asked: Asked) -> list[Part]:
             "size": vars(size),
         }
         found.append(Part("stand-in", 25 * slow, partial(_stand_in, asked), how, names))
+    home = sets[0]
     for name in sets:
         models = {"encoder": [*map(model_digest, asked.encoder)], "causal": [*map(model_digest, asked.causal)]}
         how = {"data": asked.of_sets(name), **models, "size": vars(size)}
         needs = names if name == HOME else []
         for seed in seeds:
-            for variant in COMPARATORS if name == HOME else ("full model",):
+            for variant in _variants(asked) if name == home else ("full model",):
                 judge = partial(_comparator, asked, name, variant, seed)
                 label = f"{name}-{_plain(variant)}-{seed}"
                 how_it = {**how, "seed": seed, "recipe": vars(_recipe(asked, variant)) | {"encoder": ""}}
-                found.append(Part(label, (6 if name == HOME else 3) * slow, judge, how_it, needs))
+                found.append(Part(label, (6 if name == home else 3) * slow, judge, how_it, needs))
         for label, metric in {**METRICS, **({"Perplexity": "perplexity"} if asked.causal else {})}.items():
             judge, cost = partial(_metric, asked, name, label, metric), 6 if metric.endswith("-tuned") else 1
             found.append(Part(f"{name}-{_plain(label)}", cost * slow, judge, {**how, "seed": asked.seed}, needs))
     return found
+
+
+def _variants(asked: Asked) -> list[str]:
+    """A campaign has no trainings, so no weak supervision to leave out; without texts by people, nothing strong either."""
+    if not asked.sets:
+        return list(COMPARATORS)
+    human = any(read(asked.data, name).people.human.any() for name in asked.sets[:1])
+    left_out = {"w/o weak supervision"} | (set() if human else {"w/o strong supervision", "w/o human annotation"})
+    return [name for name in COMPARATORS if name not in left_out]
 
 
 def _plain(label: str) -> str:
@@ -212,8 +224,11 @@ def _metric(asked: Asked, name: str, label: str, metric: str, found: Mapping[str
     encoder = TextEncoder.load(asked.encoder[0] if asked.encoder else "")
     causal = LanguageModel.causal(asked.causal[0]) if metric == "perplexity" else None
     training = Training.dealt(texts, scores, folds=_recipe(asked, "full model").folds, seed=asked.seed)
-    judge = build(metric, encoder=encoder, causal=causal, training=training)
-    result = _measured(judge, known, ("",), asked.seed, 0)
+    try:
+        judge = build(metric, encoder=encoder, causal=causal, training=training)
+        result = _measured(judge, known, ("",), asked.seed, 0)
+    except MissingInput as missing:
+        return {"judge": label, "set": name, "ways": {}, "lacks": str(missing)}
     result |= {"judge": label, "set": name}
     return result | _of_watched(asked, judge, {} if metric == "perplexity" else of_runs, asked.seed, rating=False)
 

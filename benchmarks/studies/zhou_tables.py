@@ -63,8 +63,9 @@ def tables(results: Mapping[str, Result]) -> list[Table]:
         rows = [[str(i + 1), LESS[said], theirs] for i, (said, theirs) in enumerate(zip(examples[0], THEIRS_4))]
         about = "The paper's three contexts and pairs, judged by our full model of the first set and seed."
         found.append(Table("Table 4: three examples", about, ["example", "ours", "paper"], rows))
-    if home:
-        found.append(_ablation(home, runs, stand_in))
+    first = judges[0]["set"] if judges else ""
+    if len(ablated := [result for result in judges if result["set"] == first]) > 1:
+        found.append(_ablation(ablated, runs, stand_in))
     return found
 
 
@@ -85,6 +86,7 @@ def _correlations(judges: Sequence[Result], name: str, level: str) -> Table:
         f"{n} {'outputs' if level == 'sample' else 'systems'} that no person wrote, beside people's mean scores, out of fold:"
     )
     about += " correlation, 95% interval for other contexts and people, p of none (rows taken as independent, as in the paper)."
+    about += "".join(f" {r['lacks']}" for r in judges if "lacks" in r)
     header = ["metric", "Spearman", "Pearson", "Spearman (paper)", "Pearson (paper)"]
     return Table(f"{what}, {name}", about, header, rows)
 
@@ -179,7 +181,7 @@ def _ablation(home: Sequence[Result], runs: Mapping[str, Result], stand_in: Resu
     rows = []
     for label, theirs in THEIRS_5.items():
         mine = [r for r in home if r["judge"] == ("Adversarial Evaluator" if label == "w/o comparison" else label)]
-        if not mine:
+        if not mine or not all(r["ways"] for r in mine):
             continue
         cells = [
             cell([r["ways"][""].get(f"{level}_{measure}") for r in mine])

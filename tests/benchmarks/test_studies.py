@@ -9,6 +9,7 @@ from benchmarks.studies import report, runs, three_head, zhang, zhou, zhou_table
 from benchmarks.studies.__main__ import main
 from benchmarks.studies.study import Part, Table, keys, run, with_needs
 from comparena import command
+from tests.evaluator.fixtures import made_world, models_dir, world  # noqa: F401
 
 SETS = ("usr_topical_chat", "usr_persona_chat", "grade_empathetic", "dailydialog_gupta", "dailydialog_zhao")
 CRITERIA = {"Natural": [1, 3], "Overall": [1, 5], "coherence": [1, 5], "Relevance": [1, 5]}
@@ -197,3 +198,15 @@ def test_three_heads_have_accuracy_f1_and_memory(data, tmp_path, monkeypatch):
     shared, separate = (int(rows["Memory"][name][0].replace(",", "")) for name in ("shared", "separate"))
     # three times all but the heads' last layers: 3 (w + 64 + 1) against w + 3 (64 + 1), w being all that comes before
     assert separate - shared == 2 * (shared - 3 * 65)
+
+
+@pytest.mark.django_db
+def test_a_campaigns_own_scores_make_the_tables_that_they_allow(world, tmp_path):  # noqa: F811
+    assert main(["zhou", "--campaign", "talk", "--out", str(tmp_path), "--preset", "tiny"]) == 0
+    rows = _rows(tmp_path / "zhou-talk-tiny-0")
+    assert [title.split(":")[0] for title in rows] == ["Table 1", "Table 2", "Table 4", "Table 5"]
+    assert rows["Table 1: by outputs, talk"]["our approach, its own score"][0]
+    left_out = set(rows["Table 5: what each part is worth"])
+    assert {"full model", "w/o comparison", "w/o human annotation"} < left_out and "w/o weak supervision" not in left_out
+    with pytest.raises(SystemExit):
+        main(["zhou", "--out", str(tmp_path)])
