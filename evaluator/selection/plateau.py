@@ -25,8 +25,8 @@ FULL, LONG = 30, 60  # evaluations of a window that gets its look's whole share;
 SHORT = (10, 15, 20)  # of those that are taken where they are precise enough
 PRECISE, ENOUGH = 5.0, 2.5  # errors that the worthwhile slope has in a short window, in the full one
 FALLING = 2.0  # least errors by which the newest strengths fall where a short window may show a decline
-SHARED = 1.8  # times the error, over all looks together
-ALWAYS, DECAY, MIDDLE = 0.4, 8, 11  # how looks share it: `of_look`
+DECAY = 8  # look j has the share DECAY / ((DECAY + j - 1) (DECAY + j)): they add up to 1, however many there are
+SHARED = 3
 CONTRASTS = 6  # slow movements within a window from which the noise of its points is taken
 CONVEX = 1.645  # errors: a curve that bends upwards by more, and rises at its end, is not stopped by its past
 LEAST_UNITS = 5  # contexts or groups: of fewer the noise is not known
@@ -132,17 +132,9 @@ def look(trainings: Trainings, rules: Rules, evaluations: int, which: Whole | No
 
 def share(rules: Rules, number: int, sizes: Whole) -> Floats:
     """(b,) of the error, for windows (b,) of so many evaluations at look `number`."""
-    shares: Floats = SHARED * rules.error * of_look(number) * np.minimum(1.0, (sizes / FULL) ** 2)
+    of_look = DECAY / ((DECAY + number - 1) * (DECAY + number))
+    shares: Floats = SHARED * rules.error * of_look * np.minimum(1.0, (sizes / FULL) ** 3)
     return shares
-
-
-def of_look(number: int) -> float:
-    """What look `number` has of the error: all looks together 1, however many there are. ALWAYS of it falls slowly from the
-    first look on, so that early and late ones can decide too; the rest lies around look MIDDLE, after 60 evaluations, when a
-    training may have risen and then been flat for long enough to tell."""
-    slowly = DECAY / ((DECAY + number - 1) * (DECAY + number))
-    until = [float(np.exp(-((MIDDLE / j) ** 4))) if j else 0.0 for j in (number - 1, number)]
-    return ALWAYS * slowly + (1 - ALWAYS) * (until[1] - until[0])
 
 
 def least_error(t: Floats, noise: Floats) -> Floats:

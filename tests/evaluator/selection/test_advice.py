@@ -127,14 +127,10 @@ def test_a_curve_that_contradicts_itself_is_refused():
 
 
 def test_the_shares_of_all_looks_are_bounded():
-    """8 / (8 + j - 1) (8 + j) adds up to 1 for j to infinity, and so do the steps of exp(-(11 / j)^4), the first of which is
-    none; a window of 15 has a quarter of a full one's share."""
+    """8 / (8 + j - 1) (8 + j) adds up to 1 for j to infinity; a window of 15 has an eighth of a full one's share."""
     of_looks = [share(Rules(error=0.05), number, 30) for number in range(1, 4000)]
-    assert sum(of_looks) == pytest.approx(1.8 * 0.05, rel=0.01)
-    assert of_looks[0] == pytest.approx(1.8 * 0.05 * 0.4 / 9)  # 8 / (8 times 9)
-    steps = 0.36788 - 0.23129  # exp(-1) less exp(-1.4641)
-    assert of_looks[10] == pytest.approx(1.8 * 0.05 * (0.4 * 8 / (18 * 19) + 0.6 * steps), rel=1e-3)
-    assert share(Rules(), 1, 15) == pytest.approx(of_looks[0] / 4)
+    assert sum(of_looks) == pytest.approx(3 * 0.05, rel=0.01)
+    assert share(Rules(), 1, 15) == pytest.approx(of_looks[0] / 8)
 
 
 def test_the_window_is_as_long_as_it_must_be_to_decide():
