@@ -20,6 +20,7 @@ from core.errors import RowError, quoted
 from core.rowfiles import BadField, NotAnswered, Row
 
 LONGEST_REASON = store.REASON_LENGTH
+NO_SIDES = "There is no column shown_left, so A is taken to have stood on the left: {}. Where nobody knows, leave it empty."
 
 
 class JudgmentsImport(Corpus):
@@ -53,6 +54,7 @@ class JudgmentsImport(Corpus):
         self.contradictions = Contradictions(self.way_of_contradictions)
         self.cut, self.other_beside, self.neither, self.numbers, self.marked = 0, 0, 0, 0, 0
         self.scales: Counter[str] = Counter()  # of numbers in choices
+        self.sides = 0  # rows that do not say which side stood on the left
 
     def take(self, row: Row) -> None:
         context = self.context(row)
@@ -67,6 +69,7 @@ class JudgmentsImport(Corpus):
     def judgment(self, row: Row, a: Output, b: Output) -> None:
         row = self.on_scale(row)
         annotator, left = self.annotators.named(row), shown_left(row)
+        self.sides += "shown_left" not in row.fields
         criterion = self.criterion(row)
         given = self.ranked(row, self.given(row, criterion))
         choice = given.value
@@ -145,7 +148,8 @@ class JudgmentsImport(Corpus):
             [f"Answers 'neither' are read as 'both are bad', which rates as a tie: {self.neither}."] if self.neither else []
         )
         people = self.annotators.assumed() + self.criterion_names.sentences("criterion")
-        return [*super().assumed(), *people, *cut, *stay, *neither, *self._strengths(), *self._both_bad()]
+        sides = [NO_SIDES.format(self.sides)] if self.sides else []
+        return [*super().assumed(), *people, *sides, *cut, *stay, *neither, *self._strengths(), *self._both_bad()]
 
     def points(self) -> int:
         """On how many points pairs are judged from then on: as many as the file's answers have, where the campaign has none."""

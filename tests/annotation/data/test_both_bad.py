@@ -9,6 +9,7 @@ from annotation.assessment.assess import assess
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.data.export import as_csv, as_jsonl, exported_answers
 from annotation.data.importer import import_judgments
+from annotation.data.judgments import NO_SIDES
 from annotation.models import Campaign, PairwiseJudgment
 from core.errors import ImportRefused
 
@@ -65,7 +66,7 @@ def test_a_campaign_with_answers_asks_what_it_asked(tmp_path):
     done = imported(campaign, tmp_path, [ABOUT | {"annotator": "b", "choice": "both bad"}])
     assert not Campaign.objects.get(slug="talk").pair_both_bad
     said = "1 answers say that both are bad, which is kept and rates as a tie; pairs are not asked so."
-    assert done.assumed == [said]
+    assert done.assumed == [NO_SIDES.format(1), said]
 
 
 def test_snapshots_tell_them_apart_and_others_stay_as_they_were(tmp_path):
@@ -82,5 +83,6 @@ def test_one_that_an_older_version_kept_as_a_tie_stays_and_that_is_said(tmp_path
     again = imported(campaign, tmp_path, [ABOUT | {"annotator": "a", "choice": "both_bad"}])
     assert (again.rows, again.repeated, again.new) == (1, 1, {}) and kept(campaign) == {"a": ("tie", False)}
     assert again.assumed == [
-        "1 answers were stored before with another word on how much better, or whether both are bad; they stay as they were."
+        NO_SIDES.format(1),
+        "1 answers were stored before with another word on how much better, or whether both are bad; they stay as they were.",
     ]

@@ -6,6 +6,7 @@ import pytest
 
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.data.importer import import_judgments
+from annotation.data.judgments import NO_SIDES
 from annotation.models import Campaign, PairwiseJudgment
 from annotation.outcome import Outcome, is_both_bad, outcome_named, side_and_strength, side_named
 from annotation.questions.strength import said_strength
@@ -31,7 +32,7 @@ def stored(file):
 def test_numbers_are_said(tmp_path):
     choices, done = stored(votes(tmp_path, ["1", 2, "0"]))
     assert choices == ["A", "B", "tie"]
-    assert done.assumed == ["The choices 1 and 2 are A and B, and 0 is a tie."]
+    assert done.assumed == ["The choices 1 and 2 are A and B, and 0 is a tie.", NO_SIDES.format(3)]
 
 
 def test_zeros_and_ones_alone_may_mean_anything(tmp_path, capsys):

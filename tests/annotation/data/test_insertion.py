@@ -130,7 +130,7 @@ def test_a_campaign_that_always_changes_is_read_under_the_lock_in_the_end(campai
 
 
 def test_an_error_while_storing_leaves_nothing(campaign, file, monkeypatch):
-    monkeypatch.setattr(outputs, "recount", lambda campaign: 1 / 0)
+    monkeypatch.setattr(outputs, "settle", lambda *words: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         importer.import_outputs(campaign, file(0, 5))
     assert not campaign.systems.exists() and not campaign.contexts.exists() and not campaign.items.exists()

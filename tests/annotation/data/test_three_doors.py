@@ -7,6 +7,7 @@ something that people report about tools of this field, or a minimal sample of a
 import pytest
 
 from annotation.data.importer import import_outputs
+from annotation.data.judgments import NO_SIDES
 from annotation.models import Campaign, PairwiseJudgment
 from tests.annotation.data.doors import DOORS, SAMPLES, everywhere, installation, judgments, outputs, scores
 
@@ -167,5 +168,5 @@ class TestJudgments:
 
     def test_a_long_comment_is_cut_and_that_is_said(self, installation):
         _, _, account = everywhere(installation, "judgments", "11_long_reason.judgments.jsonl", judgments)
-        assert account["assumed"] == ["1 comments were longer than 500 characters and are cut."]
+        assert account["assumed"] == [NO_SIDES.format(1), "1 comments were longer than 500 characters and are cut."]
         assert {len(reason) for (reason,) in PairwiseJudgment.objects.values_list("reason")} == {500}
