@@ -33,6 +33,7 @@ urlpatterns = [
     path("api/campaigns/<slug:slug>/import/judge-scores/", actions.JudgeScoresView.as_view(), name="api_judge_scores"),
     path("api/campaigns/<slug:slug>/judges/", judges_api.JudgesView.as_view(), name="api_judges"),
     path("api/campaigns/<slug:slug>/judges/models/", judges_api.ModelsView.as_view(), name="api_models"),
+    path("api/campaigns/<slug:slug>/judges/again/", judges_api.AskAgainView.as_view(), name="api_ask_again"),
     path("api/campaigns/<slug:slug>/judges/juries/", judges_api.JuriesView.as_view(), name="api_juries"),
     re_path(
         r"^api/campaigns/(?P<slug>[-\w]+)/judges/table/(?P<kind>csv|tex)/$",

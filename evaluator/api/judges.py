@@ -14,15 +14,16 @@ from annotation.api.request_fields import KnownFields
 from annotation.api.serializers import JobSerializer
 from annotation.snapshots import latest_snapshot
 from evaluator import model_settings, prompts
-from evaluator.judge_tables import exports, tables
+from evaluator.judge_tables import anchors, exports, tables
 from evaluator.judges.jury import WAYS
 from evaluator.metaevaluation.alternative_annotator import EPSILON
-from evaluator.models import Judge
+from evaluator.models import AnchorAsking, Judge
 from evaluator.offers import Offer, offers, set_up_model
 from evaluator.roster import LONGEST_NAME, MOST_JURORS, set_up_jury
 
 TABLE_FILES = {"csv": ("text/csv", exports.as_csv), "tex": ("application/x-tex", exports.as_latex)}
 LONGEST_PROMPT = 100_000  # characters
+MOST_SHOWN = 100  # times that judges were asked again
 
 
 class EvaluateSerializer(KnownFields, serializers.Serializer):
@@ -64,6 +65,25 @@ class ModelSerializer(NamedSerializer):
 class JurySerializer(NamedSerializer):
     judges = serializers.ListField(child=serializers.CharField(max_length=LONGEST_NAME), min_length=2, max_length=MOST_JURORS)
     by = serializers.ChoiceField(choices=WAYS, default=WAYS[0])
+
+
+class AskAgainSerializer(KnownFields, serializers.Serializer):
+    judge = serializers.CharField(max_length=LONGEST_NAME, help_text="A language model that is set up.")
+    pairs = serializers.IntegerField(
+        min_value=1, max_value=anchors.MOST_PAIRS, required=False, help_text="How many are drawn, the first time."
+    )
+    seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0, help_text="Of the draw, the first time.")
+
+
+class AskedAgainSerializer(serializers.Serializer):
+    """One time that a language model was asked about its anchor set. drift: against the first time; null before it ends, and of
+    the first."""
+
+    judge = serializers.CharField(source="anchor_set.judge.name")
+    asked_at = serializers.DateTimeField(source="created_at")
+    drift = serializers.DictField(allow_null=True)
+    used = serializers.DictField(help_text="calls, tokens, cost, prices and models that answered.")
+    job = JobSerializer()
 
 
 class OfferSerializer(serializers.Serializer):
@@ -130,6 +150,23 @@ class ModelsView(APIView):
     def post(self, request, slug):
         campaign = campaign_for_researcher(request.user, slug)
         return _made(set_up_model(campaign, user=request.user, **valid(ModelSerializer(data=request.data))))
+
+
+class AskAgainView(APIView):
+    """Has a language model changed? POST asks it again about its anchor set; GET lists each time, the newest first."""
+
+    @extend_schema(responses=AskedAgainSerializer(many=True))
+    def get(self, request, slug):
+        campaign = campaign_for_researcher(request.user, slug)
+        asked = AnchorAsking.objects.filter(anchor_set__judge__campaign=campaign).select_related("anchor_set__judge", "job")
+        return Response(AskedAgainSerializer(asked.order_by("-created_at", "-id")[:MOST_SHOWN], many=True).data)
+
+    @extend_schema(request=AskAgainSerializer, responses={201: JobSerializer})
+    def post(self, request, slug):
+        campaign = campaign_for_researcher(request.user, slug)
+        asked = valid(AskAgainSerializer(data=request.data))
+        asking = anchors.start(campaign, asked["judge"], asked.get("pairs"), asked["seed"], user=request.user)
+        return Response(JobSerializer(asking.job).data, status=201)
 
 
 class JuriesView(APIView):

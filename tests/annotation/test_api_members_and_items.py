@@ -65,6 +65,7 @@ SAME = {
     "dialogues_import": "api_dialogues",
     "judge": "api_judges",
     "judges": "api_judges",
+    "judge_again": "api_ask_again",
     "judges_file": "api_judges_file",
     "comparator_promote": "api_promote",
     "comparator_retire": "api_retire",

@@ -38,14 +38,14 @@ def with_helpers(monkeypatch, others: int):
     """Each time that the job's own worker is at a part, `others` do one as well."""
     real, inside = parts.do, []
 
-    def do(part, work):
+    def do(part, work, report):
         if not inside:
             inside.append(True)
             for _ in range(others):
                 if other := parts.take(part.job_id):
-                    real(other, work)
+                    real(other, work, report)
             inside.clear()
-        real(part, work)
+        real(part, work, report)
 
     monkeypatch.setattr(parts, "do", do)
 

@@ -104,3 +104,15 @@ def test_who_may_not_and_what_is_no_language_model(world, client):
     command(*AGAIN, "--pairs", "5")
     with pytest.raises(CommandError, match="was drawn with --pairs 5, and stays as it is"):
         command(*AGAIN, "--pairs", "6")
+
+
+def test_by_the_api(world, server):
+    command(*TABLE)
+    address = "/api/campaigns/talk/judges/again/"
+    world.client.force_login(world.alice)
+    made = world.client.post(address, {"judge": "tiny", "pairs": 20}, content_type="application/json")
+    assert made.status_code == 201 and tasks.ask_again(made.json()["id"]).used["kept"] == 40
+    (listed,) = world.get(world.alice, address).json()
+    assert listed["judge"] == "tiny" and listed["drift"] is None and listed["job"]["id"] == made.json()["id"]
+    refused = world.client.post(address, {"judge": "nobody"}, content_type="application/json")
+    assert refused.status_code == 422 and "no language model 'nobody'" in refused.json()["message"]
