@@ -7,7 +7,7 @@ from annotation.views.annotating import item, own_answers, participation
 from annotation.views.assessment import agreement, disagreement, live, report, snapshots
 from annotation.views.campaigns import campaign, design, home, items, plan, preview
 from annotation.views.data import exports, images, uploads
-from annotation.views.people import account, first_admin, join, members, personal_data, second_factor, sign_in
+from annotation.views.people import account, first_admin, join, members, personal_data, prolific, second_factor, sign_in
 
 campaign_pages = [
     path("", campaign.campaign, name="campaign"),
@@ -45,6 +45,7 @@ campaign_pages = [
     path("people/", members.people, name="people"),
     path("people/links/<int:pk>/revoke/", members.revoke, name="revoke"),
     path("people/annotators/<int:pk>/release/", members.release, name="release_worker"),
+    path("people/annotators/<int:pk>/returned/", members.returned, name="returned_worker"),
     path("people/researchers/<int:pk>/remove/", members.remove_researcher, name="remove_researcher"),
     path("quality/", agreement.quality, name="quality"),
     path("quality/preview/", agreement.preview, name="quality_preview"),
@@ -80,6 +81,7 @@ urlpatterns = [
     path("people/<int:pk>/", personal_data.person, name="person"),
     path("new/", design.new, name="campaign_new"),
     path("join/<str:token>/", join.join, name="join"),
+    path("hooks/prolific/", prolific.changed, name="prolific"),
     path("resume/<str:token>/", participation.resume, name="resume"),
     path("healthz", status.healthz, name="healthz"),
     path("readyz", status.readyz, name="readyz"),

@@ -22,6 +22,7 @@ SITE_URL      where this is found, https://name, for links in e-mail that no pag
 OIDC_ISSUER   lets people sign in by an OpenID Connect provider (docs/operate/accounts.md), with OIDC_NAME, OIDC_CLIENT_ID,
               OIDC_CLIENT_SECRET, OIDC_AUTHORIZATION_URL, OIDC_TOKEN_URL, OIDC_USER_URL and OIDC_JWKS_URL
 FIRST_ADMIN_KEY  a code with which the first admin can be made from another machine (default: `serve` makes one and prints it)
+PROLIFIC_SECRET the secret with which Prolific signs its webhooks, sent to /hooks/prolific/ (default: that page does not exist)
 METRICS_TOKEN  the bearer token with which Prometheus may read /metrics (default: only admins may, signed in)
 ADMINS_NEED_SECOND_FACTOR  "1" lets no admin in without a code from their phone; those who have none set one up first
 LOG_LEVEL     of what the server and its workers tell (default: INFO)
@@ -194,6 +195,7 @@ globals().update(mail.settings_of(EMAIL_URL))
 DEFAULT_FROM_EMAIL = os.environ.get("EMAIL_FROM", "comparena@localhost")
 SITE_URL = os.environ.get("SITE_URL", "").rstrip("/")
 FIRST_ADMIN_KEY = os.environ.get("FIRST_ADMIN_KEY", "")
+PROLIFIC_SECRET = os.environ.get("PROLIFIC_SECRET", "")
 METRICS_TOKEN = os.environ.get("METRICS_TOKEN", "")
 CSRF_FAILURE_VIEW = "annotation.views.people.sign_in.csrf_failure"
 

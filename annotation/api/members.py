@@ -9,6 +9,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from annotation.annotating.crowd import return_worker
 from annotation.api.repeats import HEADER, once
 from annotation.api.request_fields import KnownFields
 from annotation.campaigns import lifecycle
@@ -84,4 +85,11 @@ class MemberActions:
     def release(self, request, slug, name):
         """Let a crowd platform's worker go on in another browser: the next that opens the link as this worker."""
         release_worker(get_object_or_404(self.get_object().annotators, name=name), request.user)
+        return Response(status=204)
+
+    @extend_schema(request=None, responses={204: None}, parameters=[OpenApiParameter("name", str, location="path")])
+    @action(detail=True, methods=["post"], url_path=r"annotators/(?P<name>[^/]{1,200})/returned", url_name="returned")
+    def returned(self, request, slug, name):
+        """A crowd platform's worker gave the task back: their answers count no more, and their places are free at once."""
+        return_worker(get_object_or_404(self.get_object().annotators, name=name), request.user)
         return Response(status=204)

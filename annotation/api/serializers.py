@@ -36,6 +36,10 @@ PROTOCOL = [
     "pass_mark",
     "completion_code",
     "completion_url",
+    "screened_out_code",
+    "failed_checks_code",
+    "timed_out_code",
+    "check_mark",
     "board_is_public",
     "plays_new_comparators",
 ]

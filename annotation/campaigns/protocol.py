@@ -11,7 +11,7 @@ from annotation.questions import registry, store
 from core.errors import Refused, quoted
 from core.rich_text import MOST, MOST_BRACKETS, is_heavy
 
-PERCENTS = ("overlap_percent", "gold_percent", "repeat_percent", "pass_mark")
+PERCENTS = ("overlap_percent", "gold_percent", "repeat_percent", "pass_mark", "check_mark")
 DRAWN_BY = ("likert", "pairwise", "pair_design", "pairs", "overlap", "overlap_percent", "in_file_order", "seed")
 FIXED_BY_ANSWERS = (
     "pairwise_by_criterion",

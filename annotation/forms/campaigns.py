@@ -23,7 +23,11 @@ SECTIONS = [
         "Import items with known answers, or mark items under Progress, Items.",
         ["gold_percent", "gold_is_loud", "repeat_percent", "pass_mark"],
     ),
-    ("Completion", "", ["completion_code", "completion_url"]),
+    (
+        "Completion",
+        "",
+        ["completion_code", "completion_url", "screened_out_code", "failed_checks_code", "check_mark", "timed_out_code"],
+    ),
     ("Publication", "", ["board_is_public", "plays_new_comparators"]),
 ]
 LABELS = {
@@ -47,6 +51,10 @@ LABELS = {
     "pass_mark": "Pass mark of the qualification, %",
     "completion_code": "Completion code",
     "completion_url": "Completion address",
+    "screened_out_code": "Code: screened out",
+    "failed_checks_code": "Code: failed checks",
+    "check_mark": "Known answers to get right, %",
+    "timed_out_code": "Code: timed out",
     "board_is_public": "Anyone can see the leaderboard",
     "plays_new_comparators": "Play a tournament as soon as a new comparator is trained",
 }
@@ -63,6 +71,11 @@ HELP = {
     "pass_mark": "Empty: everybody passes.",
     "completion_code": "Shown only when a person's work is done.",
     "completion_url": "Where crowd workers return to, for example https://app.prolific.com/submissions/complete?cc=…",
+    "screened_out_code": "Shown to those who miss the pass mark of the qualification.",
+    "failed_checks_code": "Shown in place of the completion code to those who are done and got fewer known answers right.",
+    "check_mark": "Of the items with a known answer among a person’s items. Empty: nobody fails them.",
+    "timed_out_code": "Shown to those who began and cannot end: nothing is left, and they judged nothing or Prolific says that "
+    "their time was up; or the campaign is closed.",
 }
 
 

@@ -76,6 +76,20 @@ class Campaign(models.Model):
     )
     completion_code = models.CharField(max_length=100, blank=True, help_text="Shown when a person's work is done.")
     completion_url = models.URLField(blank=True, help_text="Where a crowd worker returns to when the work is done.")
+    screened_out_code = models.CharField(max_length=100, blank=True, help_text="Shown to who misses the pass mark.")
+    failed_checks_code = models.CharField(
+        max_length=100, blank=True, help_text="Shown in place of the completion code to who misses the mark of known answers."
+    )
+    timed_out_code = models.CharField(
+        max_length=100, blank=True, help_text="Shown to who began and could not end: their time was up, or nothing is left."
+    )
+    check_mark = models.PositiveSmallIntegerField(
+        "mark of known answers",
+        null=True,
+        blank=True,
+        validators=[MaxValueValidator(100)],
+        help_text="Percent of the items with a known answer to get right. Empty: nobody fails them.",
+    )
     board_is_public = models.BooleanField("anyone may read the leaderboard", default=False)
     plays_new_comparators = models.BooleanField("a new comparator plays a tournament at once", default=True)
     is_simulated = models.BooleanField(

@@ -77,7 +77,7 @@ class Annotator(models.Model):
     user = models.ForeignKey("annotation.User", models.SET_NULL, null=True, blank=True, related_name="annotators")
     is_simulated = models.BooleanField(default=False)
     invitation = models.ForeignKey("annotation.Invitation", models.SET_NULL, null=True, blank=True, related_name="annotators")
-    source = models.JSONField(default=dict, blank=True, help_text="What a crowd platform sent with the link, as sent.")
+    source = models.JSONField(default=dict, blank=True, help_text="What a crowd platform sent, as sent.")
     browser = models.CharField(
         max_length=32, blank=True, default="", help_text="Where a crowd platform's worker began; empty: the next one is kept."
     )

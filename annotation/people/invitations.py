@@ -16,6 +16,7 @@ from core.sealed import digest
 CROWD_FIELDS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID", "workerId", "assignmentId", "hitId", "turkSubmitTo")
 CROWD_IDENTITIES = ("PROLIFIC_PID", "workerId")
 MTURK_PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"  # MTurk's assignmentId while a worker looks before accepting
+TIMED_OUT = "timed_out"  # in an annotator's source: the platform says that the time of this submission was up
 
 
 @transaction.atomic
@@ -126,9 +127,10 @@ def _bind(annotator: Annotator, browser: str) -> Annotator:
 
 
 def _come_back(annotator: Annotator, source: dict | None) -> None:
-    """A new session's parameters stand first, the earlier ones are kept behind them."""
+    """A new session's parameters stand first, the earlier ones are kept behind them, with whether their time was up."""
     before = {name: value for name, value in annotator.source.items() if name != "earlier"}
-    if source and source != before:
+    sent = {name: value for name, value in before.items() if name != TIMED_OUT}
+    if source and source != sent:
         earlier = annotator.source.get("earlier", []) + ([before] if before else [])
         annotator.source = source | ({"earlier": earlier} if earlier else {})
         annotator.save(update_fields=["source"])

@@ -131,7 +131,8 @@ def _key(keys: Keys, model: type[Model], place: int) -> Any:
 
 
 LEFT_OF_CAMPAIGN = ("drawn", "created_by", "board_is_public", "deleted_at")
-CAMPAIGN = Table("campaign", Campaign, "pk", left=LEFT_OF_CAMPAIGN, later=("pair_points", "pair_both_bad"))
+LATER_OF_CAMPAIGN = ("pair_points", "pair_both_bad", "screened_out_code", "failed_checks_code", "timed_out_code", "check_mark")
+CAMPAIGN = Table("campaign", Campaign, "pk", left=LEFT_OF_CAMPAIGN, later=LATER_OF_CAMPAIGN)
 TABLES = [
     Table("consent_texts", ConsentText),
     Table("criteria", Criterion),

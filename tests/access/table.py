@@ -103,6 +103,7 @@ researchers: Those who research the campaign, and admins.
     c/<slug>/leaderboard/settings/ POST
     c/<slug>/people/ GET POST
     c/<slug>/people/annotators/<pk>/release/ POST
+    c/<slug>/people/annotators/<pk>/returned/ POST
     c/<slug>/people/links/<pk>/revoke/ POST
     c/<slug>/people/researchers/<pk>/remove/ POST
     c/<slug>/plan/ GET POST
@@ -145,6 +146,7 @@ researchers: Those who research the campaign, and admins.
     api/campaigns/<slug>/accounts/ POST
     api/campaigns/<slug>/annotators/ GET
     api/campaigns/<slug>/annotators/<name>/release/ POST
+    api/campaigns/<slug>/annotators/<name>/returned/ POST
     api/campaigns/<slug>/archive/ GET POST
     api/campaigns/<slug>/ask/ POST
     api/campaigns/<slug>/comparators/ GET
@@ -220,6 +222,7 @@ admins: Admins; creating campaigns is also for those who may.
     api/campaigns/ POST
     api/campaigns/<slug>/duplicate/ POST
 nobody: What this world has nothing for: the first admin is made; there is no table of judges, public board or archive.
+    hooks/prolific/
     c/<slug>/export/archive/file/
     c/<slug>/comparator/judges/<key>/
     c/<slug>/comparator/judges/<key>/again/

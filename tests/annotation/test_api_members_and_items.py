@@ -43,6 +43,8 @@ SAME = {
     "people": "api_campaign-researchers",
     "revoke": "api_campaign-invitation",
     "release_worker": "api_campaign-release",
+    "returned_worker": "api_campaign-returned",
+    "prolific": "Prolific says it, signed. A researcher says it by api_campaign-returned.",
     "remove_researcher": "api_campaign-researcher",
     "quality": "api_campaign-snapshots",
     "quality_settle": "api_campaign-quality_disagreement",

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_POST
 
 from annotation.annotating import consent, reports, submissions
 from annotation.annotating.assignment import progress, turn
-from annotation.annotating.completion import is_finished
+from annotation.annotating.completion import completion, is_finished
 from annotation.annotating.feedback import checks, shows_known_answer
 from annotation.annotating.item_page import (
     answer_again,
@@ -160,6 +160,7 @@ def _rest(request, annotator, done, refused=None, status=200):
         "refused": refused,
         "swap": wants_swap(request),
         "is_finished": finished,
+        "completion": completion(annotator, done) if done is not None else None,
     }
     return render(request, "annotation/rest.html", context, status=status)
 

@@ -7,6 +7,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from annotation.access import campaign_for_researcher
+from annotation.annotating.crowd import return_worker
 from annotation.assessment.calculations import follow
 from annotation.campaigns import lifecycle
 from annotation.campaigns.overview import ByAnswers
@@ -109,6 +110,15 @@ def release(request, slug, pk):
     messages.success(
         request, f"{annotator.name} can continue in another browser: the next one that opens the link as this worker."
     )
+    return redirect("people", slug)
+
+
+@require_POST
+@login_required
+def returned(request, slug, pk):
+    annotator = get_object_or_404(campaign_for_researcher(request.user, slug).annotators, pk=pk)
+    return_worker(annotator, request.user)
+    messages.success(request, f"{annotator.name} takes part no more. Their answers do not count, and others get their items.")
     return redirect("people", slug)
 
 
