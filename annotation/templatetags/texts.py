@@ -1,15 +1,16 @@
 """How texts and numbers are written on a page."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
 from django import template
 from django.urls import reverse
-from django.utils import dateformat
+from django.utils import dateformat, timezone
 from django.utils.formats import get_format, number_format
 from django.utils.html import format_html, json_script
 from django.utils.safestring import mark_safe
 from django.utils.text import Truncator
+from django.utils.timesince import timesince
 from django.utils.translation import get_language, gettext, gettext_noop
 
 from annotation.annotating import meaning
@@ -208,6 +209,13 @@ def minutes(value: int) -> str:
     if hours and rest:
         return gettext("%(hours)s h %(minutes)s min") % {"hours": hours, "minutes": rest}
     return gettext("%(hours)s h") % {"hours": hours} if hours else gettext("%(minutes)s min") % {"minutes": rest}
+
+
+@register.filter
+def ago(moment) -> str:
+    """How long ago it was, to the minute."""
+    now = timezone.now()
+    return "less than a minute ago" if now - moment < timedelta(minutes=1) else f"{timesince(moment, now)} ago"
 
 
 @register.filter

@@ -12,9 +12,9 @@ from core.errors import Refused
 from evaluator.selection.best_checkpoint import Best, all_strengths, best
 from evaluator.selection.curve import Curve, Floats, Whole
 from evaluator.selection.losing_streak import Streak, against_previous, losing_streak
-from evaluator.selection.plateau import FIRST, LEAST_UNITS, Look, newest_look
+from evaluator.selection.plateau import FIRST, Look, newest_look
 from evaluator.selection.rules import Rules, amount, points
-from evaluator.selection.strengths import Strengths, by_unit, variances
+from evaluator.selection.strengths import LEAST_UNITS, Strengths, by_unit, variances
 
 Word = Literal["improving", "open", "no longer improving", "getting worse"]
 CONFIDENCE = 0.95
@@ -23,8 +23,8 @@ CONFIDENCE = 0.95
 @dataclass(frozen=True)
 class Point:
     """One checkpoint. wins, ties, losses: against the previous k, over contexts; low, high: 95% interval of win rate less loss
-    rate, None where nothing was compared or with one unit; strength: log-odds of winning against the first checkpoint, with its
-    95% interval."""
+    rate, None where nothing was compared or the units are too few; strength: log-odds of winning against the first checkpoint,
+    with its 95% interval."""
 
     step: int
     wins: int
@@ -93,7 +93,7 @@ def _interval(look: Look) -> tuple[float, float, float]:
 
 def _points(curve: Curve, recent: Floats, found: Strengths) -> list[Point]:
     units = int(curve.units.max()) + 1
-    factor = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, units - 1)) if units > 1 else np.nan
+    factor = float(scipy.stats.t.ppf((1 + CONFIDENCE) / 2, units - 1)) if units >= LEAST_UNITS else np.nan
     strength = found.values[0] - found.values[0, 0]
     influences = found.influences(np.eye(len(curve)))[0]
     reach = factor * np.sqrt(variances(influences - influences[:1], curve.units))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from evaluator.selection.curve import Curve, Floats
 from evaluator.selection.rules import Rules
-from evaluator.selection.strengths import Strengths, by_unit, meetings, strengths
+from evaluator.selection.strengths import LEAST_UNITS, Strengths, by_unit, meetings, strengths
 
 PANEL = 32  # checkpoints that all others are compared with
 DRAWS = 4000
@@ -29,8 +29,9 @@ SMALLEST = 1e-6  # squared log-odds
 
 @dataclass(frozen=True)
 class Best:
-    """step: the one to keep; probability: that it is the best; rank_low, rank_high: its 95% interval of rank, 1 the best;
-    not_worse: the steps among which the best is with 95% probability, the likeliest first."""
+    """step: the one to keep, the highest where too few units tell nothing of the noise; probability: that it is the best;
+    rank_low, rank_high: its 95% interval of rank, 1 the best; not_worse: the steps that hold the best with 95% probability, the
+    likeliest first."""
 
     step: int
     probability: float
@@ -49,7 +50,7 @@ def best(curve: Curve, rules: Rules, found: Strengths) -> Best:
     draws = drawn(curve, rules, found)
     chances = chances_of(draws)
     likely = kept(chances)
-    first = likely[0]
+    first = likely[0] if curve.units.max() + 1 >= LEAST_UNITS else int(found.values[0].argmax())
     rank = 1 + (draws > draws[:, [first]]).sum(1)
     low, high = np.quantile(rank, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], method="inverted_cdf")
     return Best(int(curve.steps[first]), float(chances[first]), int(low), int(high), curve.steps[likely].tolist())
@@ -78,7 +79,7 @@ def drawn(curve: Curve, rules: Rules, found: Strengths) -> Floats:
 def _surely_worse(values: Floats, each: Floats) -> NDArray[np.bool_]:
     """(m,) which are below the highest of values (m,) by what units (m, u) say of both, with Bonferroni's correction"""
     m, u = each.shape
-    if u < 2:
+    if u < LEAST_UNITS:
         return np.zeros(m, dtype=bool)
     top = int(values.argmax())
     error = np.sqrt(((each - each[top]) ** 2).sum(1) * u / (u - 1) + SMALLEST)  # (m,)
@@ -114,7 +115,7 @@ def _drawn(values: Floats, each: Floats, walk: Floats, sizes: list[tuple[float, 
     covariance; sizes: of movement and scatter, in units of the noise, all equally likely before."""
     m = len(values)
     rng = np.random.default_rng(seed)
-    if each.shape[1] < 2:  # one unit tells nothing
+    if each.shape[1] < LEAST_UNITS:  # they tell nothing
         return rng.standard_normal((DRAWS, m))
     noise = _steady(each)
     unit = float(np.trace(noise)) / m

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from evaluator.selection.curve import Curve, Floats, Whole
 from evaluator.selection.rules import Rules
-from evaluator.selection.strengths import Meetings, meetings, strengths, variances
+from evaluator.selection.strengths import LEAST_UNITS, Meetings, meetings, strengths, variances
 from evaluator.selection.trend import Slope, slope
 
 FIRST, EVERY = 10, 5  # evaluations: of the first look, and between looks
@@ -29,7 +29,6 @@ DECAY = 8  # look j has the share DECAY / ((DECAY + j - 1) (DECAY + j)): they ad
 SHARED = 3
 CONTRASTS = 6  # slow movements within a window from which the noise of its points is taken
 CONVEX = 1.645  # errors: a curve that bends upwards by more, and rises at its end, is not stopped by its past
-LEAST_UNITS = 5  # contexts or groups: of fewer the noise is not known
 
 
 class Trainings(Protocol):

@@ -16,6 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from evaluator.selection.curve import Curve, Floats, Whole
 
+LEAST_UNITS = 5  # contexts or groups: of fewer the noise is not known
+
 
 @dataclass(frozen=True)
 class Meetings:

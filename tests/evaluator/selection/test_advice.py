@@ -161,6 +161,16 @@ def test_of_a_curve_that_lay_and_now_rises_the_past_does_not_stop_it():
     assert not found.stops(Rules(worthwhile=25).worthwhile_slope)
 
 
+def test_four_contexts_name_no_best_and_give_no_interval():
+    """Of fewer than five units the noise is not known: nine checkpoints are then equally likely the best, and the smallest set
+    that holds it with 95% has all nine. The one to keep is then the highest. On five contexts there are intervals."""
+    few, enough = (advice(training(0.5 * np.arange(9), contexts=n, seed=1), Rules()) for n in (4, 5))
+    assert len(few.best.not_worse) == 9 and few.best.probability < 0.2
+    assert few.best.step == max(few.points, key=lambda point: point.strength).step
+    ends = [(p.low, p.high, p.strength_low, p.strength_high) for p in few.points]
+    assert ends == [(None,) * 4] * 9 and None not in [p.strength_low for p in enough.points]
+
+
 def test_a_leap_between_equals_leaves_the_first_out_of_the_best():
     """The first loses on 45 of 68 contexts to each of 14 later ones, which are equal: no chance explains that (z over 6), and
     each later one is the best with a chance of 1 / 14."""

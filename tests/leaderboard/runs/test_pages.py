@@ -107,7 +107,9 @@ def test_a_run_before_its_first_verdict_and_one_that_is_closed(alice, run, repor
     judge_all(run, Words())
     page = alice.get("/c/talk/runs/lstm/").content.decode()
     assert (
-        "after 1 checkpoint; last report 0\xa0minutes ago." in page and "<figure>" not in page and "best checkpoint" not in page
+        "after 1 checkpoint; last report less than a minute ago." in page
+        and "<figure>" not in page
+        and "best checkpoint" not in page
     )
     page = alice.post("/c/talk/runs/lstm/close/", follow=True).content.decode()
     assert "The run is closed." in page and 'data-live="over"' in page and "Close the run" not in page
