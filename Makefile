@@ -59,7 +59,7 @@ lock: .venv/dev  ## pin all packages with their hashes: requirements.lock, requi
 	scripts/lock
 
 bench: .venv/dev  ## measure speed
-	$(BIN)/python -m benchmarks.rating_and_quality
+	$(BIN)/python -m benchmarks.speed
 	$(BIN)/python -m benchmarks.assignment
 	$(BIN)/python -m benchmarks.comparator
 	$(BIN)/python -m benchmarks.metrics

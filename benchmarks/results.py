@@ -1,19 +1,24 @@
-"""Writes the tables of a page of docs/results/ anew: python -m benchmarks.results docs/results/verdict.md [--only TEXT]
+"""Writes the tables of a page of docs/results/ anew: python -m benchmarks.results docs/results/camps.md [--only TEXT]
 
-A page says between two marks which command made a table: from `<!-- made by: benchmarks.verdict --campaigns 200 -->` to
-`<!-- end -->`. What the command prints stands there, below the command itself, the version of the code, and the date.
+A page says between two marks which command made a table: from `<!-- made by: benchmarks.camps 220 -->` to `<!-- end -->`. What
+the command prints stands there, below the command itself, the version of the code, and the date. A mark `made at COMMIT by:`
+names a benchmark that is no longer here: it is taken from that commit, and measures today's code all the same.
 """
 
 import argparse
+import io
+import os
 import re
 import subprocess
 import sys
+import tarfile
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from core.version import code_version
+from core.version import ROOT, code_version
 
-MARK = "made by: "
+MARK = re.compile(r"<!-- (made (?:at (\w+) )?by: (.+?)) -->")  # what it is called, the commit, the command
 
 
 def between(document: str, name: str, text: str) -> str:
@@ -25,8 +30,9 @@ def between(document: str, name: str, text: str) -> str:
     return marked.sub(lambda _: f"{start}\n{text}\n{end}", document, count=1)
 
 
-def commands(document: str) -> list[str]:
-    return re.findall(f"<!-- {MARK}(.+?) -->", document)
+def commands(document: str) -> list[tuple[str, str, str]]:
+    """(name of the mark, commit or nothing, command)"""
+    return MARK.findall(document)
 
 
 def markdown(output: str) -> str:
@@ -41,10 +47,23 @@ def markdown(output: str) -> str:
     return "\n".join(whole[1:])
 
 
-def made(command: str) -> str:
+def made(command: str, commit: str = "") -> str:
     """What stands between the marks. Raises CalledProcessError where the command fails."""
-    done = subprocess.run([sys.executable, "-m", *command.split()], check=True, stdout=subprocess.PIPE, text=True)
-    return f"`python -m {command}`, version {code_version()}, {datetime.now(UTC):%Y-%m-%d}.\n\n{markdown(done.stdout)}"
+    with TemporaryDirectory() as folder:
+        words, elsewhere = [sys.executable, "-m", *command.split()], {}
+        if commit:  # its benchmarks are found before today's, all else is today's
+            with tarfile.open(fileobj=io.BytesIO(archived(commit))) as files:
+                files.extractall(folder, filter="data")
+            elsewhere = {"cwd": folder, "env": os.environ | {"PYTHONPATH": str(ROOT)}}
+        done = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True, **elsewhere)
+    said = f"`{command}` of commit {commit}" if commit else f"`python -m {command}`"
+    return f"{said}, version {code_version()}, {datetime.now(UTC):%Y-%m-%d}.\n\n{markdown(done.stdout)}"
+
+
+def archived(commit: str) -> bytes:
+    """The benchmarks of a commit, as tar."""
+    command = ["git", "archive", commit, "benchmarks"]
+    return subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout
 
 
 def main(args: list[str] | None = None) -> int:
@@ -52,12 +71,12 @@ def main(args: list[str] | None = None) -> int:
     parser.add_argument("page", type=Path)
     parser.add_argument("--only", default="", help="commands that contain this")
     options = parser.parse_args(args)
-    asked = [command for command in commands(options.page.read_text(encoding="utf-8")) if options.only in command]
+    asked = [mark for mark in commands(options.page.read_text(encoding="utf-8")) if options.only in mark[2]]
     if not asked:
         parser.error(f"{options.page} has no command that contains {options.only!r}.")
-    for command in asked:
-        text = made(command)  # may take hours: the page is read again afterwards
-        options.page.write_text(between(options.page.read_text(encoding="utf-8"), MARK + command, text), encoding="utf-8")
+    for name, commit, command in asked:
+        text = made(command, commit)  # may take hours: the page is read again afterwards
+        options.page.write_text(between(options.page.read_text(encoding="utf-8"), name, text), encoding="utf-8")
     return 0
 
 

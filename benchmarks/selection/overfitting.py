@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.selection.kept_checkpoint import Outcome, patience, summary
 from evaluator.generators.decoders import Decoder
 from evaluator.generators.dialogue import AnsweredTurn
 from evaluator.judges.protocol import by_order
@@ -52,6 +51,7 @@ EVERY, CHECKPOINTS, BEFORE = 60, 20, 13  # iterations; evaluations; the one befo
 WIDTH, BATCH = 64, 16
 WATCHED, INDEPENDENT, VALIDATION = 150, 500, 100
 RULES = Rules(worthwhile=1.0, per=100)  # as `comparena train_generator` has it
+PATIENCE, NEAR = 5, 2
 
 
 @dataclass(frozen=True)
@@ -116,6 +116,23 @@ def kept(kind: str, seed: int, store: Path) -> dict[str, Any]:
     return found
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """Of one training. quality: (m,) means of the independent judge; the others are indices of checkpoints: the best by it, the
+    one that our rule keeps of those until it stops, the one with the lowest validation loss before patience ends. stopped:
+    evaluations after which our rule stops, None where it does not; gain: points of win rate by the independent judge of the
+    last checkpoint against the one before the last third."""
+
+    quality: np.ndarray
+    best: int
+    ours: int
+    patience: int
+    patience_stopped: int | None
+    stopped: int | None
+    lowest: int
+    gain: float
+
+
 def outcome(found: dict[str, Any], watched: Sequence[Made], judge: Any) -> Outcome:
     early = EarlyStop(judge, [one.exchange.context for one in watched], RULES,
                       references=[one.references for one in watched], total=found["steps"][-1])  # fmt: skip
@@ -133,6 +150,17 @@ def outcome(found: dict[str, Any], watched: Sequence[Made], judge: Any) -> Outco
     return Outcome(means, int(means.argmax()), ours, lowest, ended, stopped, int(np.argmin(found["validation"])), gain)
 
 
+def patience(values: Sequence[float]) -> tuple[int, int | None]:
+    """(index of the lowest one until it ends, evaluations after which no new lowest value came for so many)."""
+    best = 0
+    for i, value in enumerate(values):
+        if value < values[best]:
+            best = i
+        if i - best >= PATIENCE:
+            return best, i + 1
+    return best, None
+
+
 def table(found: dict[str, dict[int, Outcome]]) -> str:
     """found: by kind and seed"""
     lines = [
@@ -148,6 +176,20 @@ def table(found: dict[str, dict[int, Outcome]]) -> str:
         cells += [better.stopped or "not", f"{better.gain:+.1f} points"] if better else ["–", "–"]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     return "\n".join([*lines, "", *summary({kind: list(outcomes.values()) for kind, outcomes in found.items()})])
+
+
+def summary(found: dict[str, list[Outcome]]) -> list[str]:
+    over, seeds = found["overfits"], len(found["overfits"])
+    near = {name: sum(abs(getattr(one, name) - one.best) <= NEAR for one in over) for name in ("ours", "patience")}
+    last = sum(len(one.quality) - 1 - one.best <= NEAR for one in over)
+    lost = {name: np.mean([one.quality[one.best] - one.quality[getattr(one, name)] for one in over]) for name in near}
+    went_on = sum(one.stopped is None for one in found["improves"])
+    return [
+        f"Within {NEAR} checkpoints of the best: ours {near['ours']}, validation loss with patience {PATIENCE} "
+        f"{near['patience']}, the last checkpoint {last}, of {seeds} trainings.",
+        f"Mean quality lost against the best: ours {lost['ours']:.4f}, validation loss {lost['patience']:.4f}.",
+        f"A training that improves was not stopped in {went_on} of {len(found['improves'])}.",
+    ]
 
 
 def main(args: list[str] | None = None) -> int:

@@ -20,7 +20,7 @@ weighted by the likelihood given N itself (importance sampling). Strengths are d
 (conditioning by kriging: Matheron 1973; Doucet 2010), and new noise is added to them for what boards would show.
 
 An interval of 95% is the central 98% of the posterior. At true correlations near 1, the edge of what is possible, central
-95% covered 86% to 95% of the time; 98% covers as often as it should (`python -m benchmarks.board_agreement`).
+95% covered 86% to 95% of the time; 98% covers as often as it should (docs/results/board-agreement.md).
 """
 
 from __future__ import annotations

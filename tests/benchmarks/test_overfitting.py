@@ -3,10 +3,11 @@
 import json
 from random import Random
 
+import numpy as np
 import pytest
 
 from benchmarks.selection import overfitting
-from benchmarks.selection.overfitting import CHECKPOINTS, EVERY, WRONG, made, quality, requests
+from benchmarks.selection.overfitting import CHECKPOINTS, EVERY, WRONG, Outcome, made, patience, quality, requests, summary
 
 pytestmark = pytest.mark.one_database
 
@@ -41,3 +42,20 @@ def test_the_table_tells_best_kept_and_stopped(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "| 0 | 4 | 4 | 2 | 1.000 / 1.000 / 0.900 / 0.200 |" in printed
     assert "ours 1, validation loss with patience 5 1, the last checkpoint 0, of 1 trainings." in printed
+
+
+def test_patience_keeps_the_lowest_before_it_ends():
+    assert patience([3, 2, 1, 2, 2, 2, 2, 2, 0]) == (2, 8)  # five evaluations without a new lowest one
+    assert patience([3, 2, 1]) == (2, None)
+
+
+def test_a_checkpoint_two_away_is_near_and_three_away_is_not():
+    quality = np.array([0.1, 0.4, 0.3, 0.2, 0.2])
+    near = Outcome(quality, best=1, ours=3, patience=1, patience_stopped=None, stopped=None, lowest=1, gain=0.0)
+    far = Outcome(quality, best=1, ours=4, patience=4, patience_stopped=4, stopped=10, lowest=1, gain=0.0)
+    said = summary({"overfits": [near, far], "improves": [near, far]})
+    assert said[0] == (
+        "Within 2 checkpoints of the best: ours 1, validation loss with patience 5 1, the last checkpoint 0, of 2 trainings."
+    )
+    assert said[1] == "Mean quality lost against the best: ours 0.2000, validation loss 0.1000."
+    assert said[2] == "A training that improves was not stopped in 1 of 2."

@@ -1,7 +1,8 @@
 """A page of results is written by the commands that it names."""
 
-import importlib.util
+import io
 import re
+import tarfile
 from subprocess import CalledProcessError
 
 import pytest
@@ -60,6 +61,24 @@ def test_a_table_gets_the_line_below_its_head():
 
 
 def test_each_page_names_modules_that_exist():
-    named = {command.split()[0] for page in (DOCS / "results").glob("*.md") for command in results.commands(page.read_text())}
-    assert {"benchmarks.verdict", "benchmarks.suspicion"} <= named
-    assert [name for name in named if importlib.util.find_spec(name) is None] == []
+    marks = [mark for page in (DOCS / "results").glob("*.md") for mark in results.commands(page.read_text())]
+    named = {(command.split()[0], commit) for _, commit, command in marks}
+    assert {"benchmarks.suspicion", "benchmarks.verdict"} <= {name for name, _ in named}
+    files = {name: results.ROOT / name.replace(".", "/") for name, _ in named}
+    gone = {name for name, file in files.items() if not (file.with_suffix(".py").exists() or file.is_dir())}
+    assert gone == {name for name, commit in named if commit}
+
+
+def test_a_benchmark_of_a_commit_measures_todays_code(monkeypatch):
+    """The benchmark is not in the checkout; the product is."""
+    code = b"import sys, core; print(sys.argv[1], core.__path__[0])"
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as files:
+        for name, text in {"__init__": b"", "gone": code}.items():
+            of = tarfile.TarInfo(f"benchmarks/{name}.py")
+            of.size = len(text)
+            files.addfile(of, io.BytesIO(text))
+    monkeypatch.setattr(results, "archived", {"abcdef0": packed.getvalue()}.get)
+    said = results.made("benchmarks.gone 3", "abcdef0")
+    assert said.startswith("`benchmarks.gone 3` of commit abcdef0, version ")
+    assert said.endswith(f"\n\n3 {results.ROOT}/core")

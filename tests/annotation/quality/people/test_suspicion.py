@@ -11,7 +11,7 @@ from annotation.quality.people.annotator_cards import Behaviour, cards
 from annotation.quality.people.suspicion import holm, suspicion
 from tests.annotation.quality.campaigns import campaign
 
-SEEDS = 25  # `make bench` runs 200
+SEEDS = 25
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """Whose order of the systems is nearer to the true one, that of the default board or that of the systems' mean scores?
 Kendall's tau with the true order, in simulated campaigns of systems that differ, on the same answers.
 
-    python -m benchmarks.people_board.orders --n 300
+    python -m benchmarks.validity.orders --n 300
 
 Where coverage is unequal, each system was judged on a share of the contexts of its own, between 30% and all, or people gave
 unequally many of the answers."""
@@ -75,7 +75,7 @@ def kendall(estimate: np.ndarray, strengths: tuple[float, ...]) -> float:
 
 
 def main(args: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.people_board.orders", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.validity.orders", description=__doc__)
     parser.add_argument("--n", type=int, default=300, help="campaigns of each scenario (default %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of the first campaign (default %(default)s)")
     asked = parser.parse_args(args)

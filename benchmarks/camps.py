@@ -1,4 +1,4 @@
-"""How often a minority view is taken for carelessness, or the reverse: `python -m benchmarks.agreement.camps [N [FIRST SEED]]`.
+"""How often a minority view is taken for carelessness, or the reverse: `python -m benchmarks.camps [N [FIRST SEED]]`.
 
 Ten people score outputs of five systems from 1 to 5, two of them in their own way. What most of them see in output o of system
 s is quality_s + q_o, standard normal; two experts see another quality of it, independent of the first (or both, half and half);
