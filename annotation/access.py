@@ -1,8 +1,12 @@
 """Who may see a campaign. An outsider gets the same 404 as for a campaign that does not exist."""
 
+from functools import wraps
+
+from django.contrib.auth.decorators import login_required
 from django.db.models.expressions import RawSQL
 from django.http import Http404
 from django.shortcuts import get_object_or_404
+from django.views.decorators.cache import never_cache
 
 from annotation.models import Annotator, Campaign, User
 from annotation.statements import Statement
@@ -19,6 +23,20 @@ ANNOTATOR = Statement(
     arguments=2,
     texts=(1,),
 )
+
+
+def for_admins(view):
+    """A page of the admins': for others there is none. No browser keeps it."""
+
+    @never_cache
+    @login_required
+    @wraps(view)
+    def wrapped(request, *args, **kwargs):
+        if not request.user.is_admin:
+            raise Http404
+        return view(request, *args, **kwargs)
+
+    return wrapped
 
 
 def campaigns_researched_by(user: User):

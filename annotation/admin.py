@@ -10,6 +10,7 @@ from annotation import jobs, models
 from annotation.campaigns import lifecycle
 from annotation.people import second_factor
 from annotation.questions import store
+from annotation.templatetags.texts import detail_in_words
 
 admin.site.unregister(Group)  # nobody has rights by groups
 
@@ -164,7 +165,7 @@ class AuditEventAdmin(ReadOnlyAdmin):
 
     @admin.display(description="detail")
     def what(self, event):
-        return ", ".join(f"{name}: {value}" for name, value in event.detail.items())[:200]
+        return detail_in_words(event)[:200]
 
 
 admin.site.register(models.WorkerPulse, ReadOnlyAdmin)

@@ -2,12 +2,12 @@ from django.contrib.auth import views as auth
 from django.contrib.auth.decorators import login_not_required
 from django.urls import include, path
 
-from annotation.views import jobs, status
+from annotation.views import audit, jobs, status
 from annotation.views.annotating import item, own_answers, participation
 from annotation.views.assessment import agreement, disagreement, live, report, snapshots
 from annotation.views.campaigns import campaign, design, home, items, plan, preview
 from annotation.views.data import exports, images, uploads
-from annotation.views.people import account, first_admin, join, members, personal_data, prolific, second_factor, sign_in
+from annotation.views.people import account, accounts, first_admin, join, members, prolific, second_factor, sign_in
 
 campaign_pages = [
     path("", campaign.campaign, name="campaign"),
@@ -78,7 +78,10 @@ urlpatterns = [
     path("account/second-factor/", second_factor.set_up, name="second_factor"),
     path("account/tokens/<int:pk>/revoke/", account.revoke_token, name="revoke_token"),
     path("password/reset/", include("annotation.views.people.password_reset")),
-    path("people/<int:pk>/", personal_data.person, name="person"),
+    path("people/", accounts.account_list, name="accounts"),
+    path("people/<int:pk>/", accounts.person, name="person"),
+    path("audit/", audit.audit_log, name="audit"),
+    path("backups/", audit.backups, name="backups"),
     path("new/", design.new, name="campaign_new"),
     path("join/<str:token>/", join.join, name="join"),
     path("hooks/prolific/", prolific.changed, name="prolific"),
@@ -87,6 +90,7 @@ urlpatterns = [
     path("readyz", status.readyz, name="readyz"),
     path("metrics", status.metrics, name="metrics"),
     path("status/", status.status, name="status"),
+    path("jobs/", jobs.job_list, name="jobs"),
     path("jobs/<uuid:pk>/", jobs.state, name="job"),
     path("jobs/<uuid:pk>/cancel/", jobs.cancel, name="job_cancel"),
     path("jobs/<uuid:pk>/retry/", jobs.retry, name="job_retry"),

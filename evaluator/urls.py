@@ -2,7 +2,7 @@ from django.urls import include, path, re_path
 
 from evaluator.api import actions, cards
 from evaluator.api import judges as judges_api
-from evaluator.views import card, comparators, judges
+from evaluator.views import card, comparators, endpoints, judges
 
 comparator = [
     path("", comparators.comparator, name="comparator"),
@@ -20,6 +20,7 @@ comparator = [
 ]
 
 urlpatterns = [
+    path("endpoints/", endpoints.endpoints, name="endpoints"),
     path("c/<slug:slug>/comparator/", include(comparator)),
     path("api/campaigns/<slug:slug>/comparators/", cards.ComparatorsView.as_view(), name="api_comparators"),
     path("api/campaigns/<slug:slug>/comparators/upload/", actions.ComparatorUploadView.as_view(), name="api_upload"),

@@ -19,8 +19,10 @@ from annotation.forms.people import (
     GuestForm,
     InvitationForm,
     MailedInvitationForm,
+    NewAccountForm,
     OwnAccountForm,
     ResearcherForm,
+    RightsForm,
 )
 from annotation.forms.plan import PlanForm
 
@@ -38,11 +40,13 @@ __all__ = [
     "InvitationForm",
     "KnownAnswerForm",
     "MailedInvitationForm",
+    "NewAccountForm",
     "NewCampaignForm",
     "OverruleForm",
     "OwnAccountForm",
     "PlanForm",
     "ResearcherForm",
+    "RightsForm",
     "StudyForm",
     "UploadForm",
     "as_typed",

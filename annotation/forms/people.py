@@ -1,6 +1,9 @@
 """Who is let in, and as whom."""
 
+import copy
+
 from django import forms
+from django.conf import settings
 from django.contrib.auth.forms import BaseUserCreationForm
 from django.contrib.auth.password_validation import validate_password
 from django.utils.translation import gettext_lazy
@@ -31,6 +34,34 @@ class ResearcherForm(forms.Form):
 class AccountForm(forms.Form):
     email = forms.EmailField(max_length=150, label="E-mail address", help_text="It is the log-in name.")
     name = forms.CharField(max_length=60, required=False, label="Name or pseudonym")
+
+
+class NewAccountForm(AccountForm):
+    may_create_campaigns = forms.BooleanField(required=False, label="May create campaigns")
+
+
+class RightsForm(forms.ModelForm):
+    """What an account may do."""
+
+    is_admin = forms.BooleanField(
+        required=False, label="Admin", help_text="Sees all campaigns and these pages, and changes accounts."
+    )
+    may_create_campaigns = forms.BooleanField(required=False, label="May create campaigns")
+    is_active = forms.BooleanField(
+        required=False, label="May sign in", help_text="Without it, sessions and tokens stop at once. Answers stay as they are."
+    )
+
+    class Meta:
+        model = User
+        fields = ["may_create_campaigns", "is_active", "oidc_subject"]
+        labels = {"oidc_subject": "Identity at the sign-in provider"}
+
+    field_order = ["is_admin", "may_create_campaigns", "is_active"]
+
+    def __init__(self, *args, instance: User, **kwargs):
+        super().__init__(*args, instance=copy.copy(instance), initial={"is_admin": instance.is_staff}, **kwargs)
+        if not settings.OIDC_ISSUER:
+            del self.fields["oidc_subject"]
 
 
 class GuestForm(forms.Form):

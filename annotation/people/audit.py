@@ -7,6 +7,7 @@ import unicodedata
 
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
+from django.db import DatabaseError, transaction
 from django.db.models.signals import post_delete, post_save, pre_save
 from django.dispatch import receiver
 
@@ -14,12 +15,24 @@ from annotation.models import ApiToken, AuditEvent, Campaign, User
 from annotation.models.people import password_changed
 from core import requester
 
+BACKED_UP, VERIFIED = "backup made", "backup verified"
 RIGHTS = ("is_staff", "is_superuser", "may_create_campaigns", "is_active", "oidc_subject")
 
 
 def exported(what: str, campaign: Campaign, user: User | None) -> None:
     """A file of the campaign's data left this place."""
     AuditEvent.objects.create(campaign=campaign, user=user, action="exported", detail={"what": what})
+
+
+def backed_up(file: str, size: int, action: str) -> bool:
+    """A backup was made or verified (action: BACKED_UP, VERIFIED). False where this could not be noted: a backup is also
+    verified where there is no database."""
+    try:
+        with transaction.atomic():
+            AuditEvent.objects.create(action=action, detail={"file": file, "bytes": size})
+    except DatabaseError:
+        return False
+    return True
 
 
 def about(subject: User, action: str, **detail) -> None:

@@ -79,11 +79,15 @@ def _as_annotator(annotator: Annotator) -> dict[str, Any]:
     }
 
 
+def is_erased(user: User) -> bool:
+    return user.username.startswith(ERASED) and not user.is_active
+
+
 @transaction.atomic
 def erase(user: User) -> None:
     """Make the account nobody's. Raises Refused for the last admin; erasing twice changes nothing."""
     user = User.objects.select_for_update().get(pk=user.pk)
-    if user.username.startswith(ERASED) and not user.is_active:
+    if is_erased(user):
         return
     if user.is_staff and not User.objects.filter(is_staff=True, is_active=True).exclude(pk=user.pk).exists():
         raise Refused("This is the last admin; make another one first.")

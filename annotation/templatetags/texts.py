@@ -280,3 +280,19 @@ def event_in_words(event) -> str:
     names = ("snapshot", "username", "criterion", "label", "purpose", "system", "what")
     thing = event.subject or next((detail[name] for name in names if detail.get(name)), "")
     return f"{event.action}: {thing}" if thing else event.action
+
+
+@register.filter
+def detail_in_words(event) -> str:
+    """All that an audit event says besides who and what: "file: a.csv, rows: 12"."""
+    return ", ".join(f"{name.replace('_', ' ')}: {_in_words(value)}" for name, value in event.detail.items())
+
+
+def _in_words(value) -> str:
+    if isinstance(value, dict):
+        return "; ".join(f"{name} {_in_words(one)}" for name, one in value.items()) or "–"
+    if isinstance(value, list):
+        return ", ".join(map(_in_words, value)) or "–"
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "–"}[value]
+    return str(value)

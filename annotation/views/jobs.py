@@ -1,20 +1,23 @@
-"""A job's state as JSON, for the pages that wait for it; to cancel it; to start it again; and what it made."""
+"""All jobs, for admins. A job's state as JSON, for the pages that wait for it; to cancel it, start it again; what it made."""
 
 from collections.abc import Iterable
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db.models import Count
 from django.http import Http404, JsonResponse
-from django.shortcuts import get_object_or_404, redirect
+from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 
 from annotation import jobs
-from annotation.access import campaigns_researched_by
+from annotation.access import campaigns_researched_by, for_admins
+from annotation.assessment.numbers import WHAT
 from annotation.models import Job, Upload
 from annotation.templatetags.texts import minutes
+from annotation.views.paging import paged, searched
 
 MADE = ("training_run__version", "tournament")  # to be selected with the jobs of `with_results`
 
@@ -25,6 +28,20 @@ def _job(user, pk) -> Job:
     if not (user.is_admin or (job.campaign and campaigns_researched_by(user).filter(pk=job.campaign_id).exists())):
         raise Http404
     return job
+
+
+@for_admins
+def job_list(request):
+    """GET ?state=NAME of Job.Status, ?job=words. Those that counted the numbers of a page are done a thousand times a day."""
+    state = request.GET.get("state", "")
+    state = state if state in Job.Status.values else ""
+    rows = Job.objects.exclude(calculation__what=WHAT, status=Job.Status.DONE).select_related("campaign", "created_by", *MADE)
+    numbers = dict(Job.objects.order_by().values_list("status").annotate(Count("pk")))
+    found, asked = searched(request, rows.filter(status=state) if state else rows, "title", "campaign__title", name="job")
+    page = paged(request, found)
+    page.object_list = with_results(page.object_list)
+    states = [("", "All", None), *((name, title.capitalize(), numbers.get(name, 0)) for name, title in Job.Status.choices)]
+    return render(request, "annotation/jobs.html", {"jobs": page, "asked": asked, "state": state, "states": states})
 
 
 @never_cache

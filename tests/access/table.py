@@ -212,10 +212,15 @@ researchers: Those who research the campaign, and admins.
     api/tournaments/<pk>/ GET
     api/tournaments/<pk>/file/<kind>/ GET
 admins: Admins; creating campaigns is also for those who may.
+    audit/ GET POST
+    backups/ GET POST
     c/<slug>/duplicate/ POST
+    endpoints/ GET POST
+    jobs/ GET POST
     new/ GET POST
     new/archive/ GET POST
     metrics GET
+    people/ GET POST
     people/<pk>/ GET POST
     status/ GET POST
     api/archives/ POST

@@ -57,7 +57,8 @@ SAME = {
     "join": "api_join",
     "job_cancel": "api_job-cancel",
     "job_retry": "api_job-retry",
-    "person": "What is kept of a person is shown and erased by an admin who is signed in.",
+    "accounts": "Accounts are made by an admin who is signed in, with their second factor.",
+    "person": "Accounts are changed and erased by an admin who is signed in, with their second factor.",
     "revoke_token": "Tokens are made and revoked by somebody who is signed in.",
     "quality_aim": "api_campaign-quality_aims",
     "quality_group": "api_campaign-quality_groups",
@@ -93,8 +94,8 @@ SAME = {
 # Pages to look at, or about a browser's session.
 LOOKED_AT = set(
     """
-    account answer_list answers beside board_embed breakdown campaign comparator_card elsewhere feedback
-    first_admin guidelines healthz history home image items job leaderboard leave live login logout metrics
+    account answer_list answers audit backups beside board_embed breakdown campaign comparator_card elsewhere endpoints feedback
+    first_admin guidelines healthz history home image items job jobs leaderboard leave live login logout metrics
     password_change password_change_done password_reset password_reset_complete password_reset_confirm
     password_reset_done plan preview public_boards quality_annotators quality_disagreement quality_preview
     quality_report readyz resume sample samples second_factor second_factor_code set_language snapshot status

@@ -41,14 +41,15 @@ class TestCampaigns:
 
 
 def test_jobs_are_paged_and_searched_by_admins(world):
-    for n in range(30):
-        Job.objects.create(task="t", title=f"Training {n}", campaign=world.campaign, status="done")
+    Job.objects.bulk_create(Job(task="t", title=f"Training {n}", campaign=world.campaign, status="done") for n in range(60))
     Job.objects.create(task="t", title="Import of scores", campaign=world.campaign, status="failed", error="no")
     world.sign_in(User.objects.create_superuser("root"))
-    first = text(world.client.get("/"))
-    assert "1 to 12 of 31" in first and SEARCH.format("jobs") in first and "Training 5<" not in first
-    assert "Training 5<" in text(world.client.get("/?jobs=3"))
-    failed = text(world.client.get("/?job=failed"))
+    first = text(world.client.get("/jobs/"))
+    assert "1 to 50 of 61" in first and SEARCH.format("jobs") in first and "Training 5<" not in first
+    assert "Training 5<" in text(world.client.get("/jobs/?page=2"))
+    found = text(world.client.get("/jobs/?job=scores"))
+    assert "Import of scores" in found and "Training 2" not in found
+    failed = text(world.client.get("/jobs/?state=failed"))
     assert "Import of scores" in failed and "Training 2" not in failed
 
 

@@ -98,15 +98,34 @@ class TestPage:
             "training": (0, 1, True),
         }
         assert [(w.name, w.is_alive) for w in page.context["workers"]] == [("night@here", True), ("old@here", False)]
-        assert {job.title for job in page.context["open"]} == {"Train on tea", "Look again"}
-        assert "OSError: away" in page.content.decode() and "training, judging" in page.content.decode()
+        assert page.context["failed"] == 1 and "1 job failed" in page.content.decode()
+        assert "training, judging" in page.content.decode()
         assert page.context["sizes"]["database"] >= 0 < page.context["sizes"]["free"]
 
-    def test_a_failed_job_is_started_again_from_it(self, client, admin):
-        job = Job.objects.create(task="annotation.tasks.calculate", title="Look", status="failed")
-        answer = client.post(f"/jobs/{job.pk}/retry/", {"next": "/status/"})
+
+class TestJobs:
+    @pytest.fixture
+    def three(self):
+        for status in ("running", "failed", "queued"):
+            Job.objects.create(task="annotation.tasks.calculate", title=f"Look, {status}", status=status, error="OSError: away")
+
+    def test_each_state_has_its_list_and_number(self, client, admin, three):
+        page = client.get("/jobs/?state=failed")
+        assert [job.title for job in page.context["jobs"]] == ["Look, failed"] and "OSError: away" in page.content.decode()
+        numbers = {name: number for name, _, number in page.context["states"]}
+        assert numbers == {"": None, "queued": 1, "running": 1, "done": 0, "failed": 1, "cancelled": 0}
+        assert len(client.get("/jobs/?state=odd").context["jobs"]) == 3
+
+    def test_a_failed_job_is_started_again_from_it(self, client, admin, three):
+        job = Job.objects.get(status="failed")
+        answer = client.post(f"/jobs/{job.pk}/retry/", {"next": "/jobs/?state=failed"})
         job.refresh_from_db()
-        assert answer["Location"] == "/status/" and job.status == "queued"
+        assert answer["Location"] == "/jobs/?state=failed" and job.status == "queued"
+
+    def test_a_hundred_jobs_ask_no_more_than_one(self, client, admin, three, django_assert_num_queries):
+        Job.objects.bulk_create(Job(task="annotation.tasks.calculate", title=f"Look {n}") for n in range(97))
+        with django_assert_num_queries(6):  # session, user; numbers; how many, which; what they made
+            client.get("/jobs/")
 
 
 class TestAdminSite:

@@ -1,4 +1,4 @@
-"""An admin looks at the installation's status on a phone."""
+"""An admin looks at the installation on a phone: status, people, jobs, endpoints, backups, audit log."""
 
 from playwright.sync_api import expect
 
@@ -8,8 +8,8 @@ from tests.browser.axe import assert_axe_clean
 from tests.browser.conftest import sign_in
 
 
-def test_the_status_page_is_clean_and_fits_a_phone(open_page):
-    User.objects.create_superuser("alice", password="a-long-password")
+def test_the_admins_pages_are_clean_and_fit_a_phone(open_page):
+    alice = User.objects.create_superuser("alice", password="a-long-password")
     jobs.pulse("training-worker-12345@some-machine.example.org", ["training", "judging"])
     Job.objects.create(task="evaluator.tasks.train", title="Train a comparator on talk", status="running", progress=0.4)
     failed = Job.objects.create(
@@ -17,9 +17,10 @@ def test_the_status_page_is_clean_and_fits_a_phone(open_page):
     )
     page = open_page(viewport={"width": 360, "height": 800})
     sign_in(page, "alice")
-    page.goto("/status/")
-    assert_axe_clean(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    for address in ("/status/", "/people/", f"/people/{alice.pk}/", "/audit/", "/backups/", "/endpoints/", "/jobs/"):
+        page.goto(address)
+        assert_axe_clean(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360, address
     page.get_by_role("button", name="Start again Look at the annotators").click()
     expect(page.get_by_role("button", name="Cancel Look at the annotators")).to_be_visible()
     failed.refresh_from_db()

@@ -1,6 +1,8 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
+from annotation.people import audit
+from annotation.people.audit import BACKED_UP, VERIFIED
 from core.backups import back_up, verify
 from core.commands import ServiceCommand
 from core.errors import Refused
@@ -32,7 +34,7 @@ class Command(ServiceCommand):
         if into:
             return self._nightly(into, keep, not without_key)
         manifest = verify(file) if check else back_up(file, not without_key)
-        return _told(file, manifest) | ({"verified": True} if check else {})
+        return _told(file, manifest, VERIFIED if check else BACKED_UP) | ({"verified": True} if check else {})
 
     def _nightly(self, folder: Path, keep: int, with_key: bool) -> dict:
         """Older ones go only when the new one is known to restore."""
@@ -40,14 +42,16 @@ class Command(ServiceCommand):
             raise Refused("--keep: at least 1.")
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"comparena-{datetime.now(UTC):%Y%m%d-%H%M%S}.zip"
-        back_up(file, with_key)
+        _told(file, back_up(file, with_key), BACKED_UP)
         manifest = verify(file)
         gone = sorted(folder.glob("comparena-*.zip"))[:-keep]
         for old in gone:
             old.unlink()
-        return _told(file, manifest) | {"verified": True, "deleted": [old.name for old in gone]}
+        return _told(file, manifest, VERIFIED) | {"verified": True, "deleted": [old.name for old in gone]}
 
 
-def _told(file: Path, manifest: dict) -> dict:
+def _told(file: Path, manifest: dict, action: str) -> dict:
+    """What was done, noted in the audit log, too."""
     size = file.stat().st_size
+    audit.backed_up(file.name, size, action)
     return {"file": str(file), "bytes": size, "files": len(manifest["files"]), "database": manifest["database"]}

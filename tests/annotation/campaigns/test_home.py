@@ -47,10 +47,11 @@ class TestHome:
             numbers = re.findall(r"(?<![\w.-])(?<!\d:)\d+(?![\w.-]|:\d)", re.sub(r"<time.*?</time>", "", page))
             assert "17" in numbers and "18" not in numbers and "counted" in page, path
 
-    def test_an_admin_sees_jobs_and_that_no_worker_is_alive(self, world):
-        Job.objects.create(task="t", title="Train on talk", campaign=world.campaign)
+    def test_an_admin_sees_how_many_jobs_there_are_and_that_no_worker_is_alive(self, world):
+        for status in ("queued", "queued", "failed", "done"):
+            Job.objects.create(task="t", title="Train on talk", campaign=world.campaign, status=status)
         page = text(world.sign_in(User.objects.create_superuser("root")).client.get("/"))
-        assert "Train on talk" in page and "No worker is running" in page
+        assert "0 running, 2 waiting" in page and "1 failed" in page and "No worker is running" in page
 
     def test_an_admin_sees_living_workers_only(self, world):
         for name, minutes in (("alive@here", 0), ("gone@here", 30)):

@@ -1,14 +1,20 @@
 """The audit log: what is written into it, and that nothing written is changed or deleted, by whatever way."""
 
+from datetime import timedelta
 from importlib import import_module
 
 import pytest
 from django.apps import apps
+from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
 
+from annotation.campaigns.lifecycle import create_campaign
 from annotation.models import AuditEvent, User
+from annotation.people import audit
 from annotation.people.tokens import make_token
 from annotation.snapshots import latest_snapshot
+from annotation.views import audit as audit_views
+from leaderboard.management.commands import backup
 from tests.evaluator.fixtures import made_world, models_dir, world  # noqa: F401
 from tests.evaluator.world import World
 
@@ -179,6 +185,63 @@ class TestWhatIsWritten:
         before = _key(world.campaign, "preview", {})
         world.get(world.alice, "/c/talk/export/scores.csv")
         assert AuditEvent.objects.filter(action="exported").exists() and _key(world.campaign, "preview", {}) == before
+
+
+class TestTheLog:
+    def test_it_is_narrowed_by_what_who_where_and_when(self, client, dora, bob):
+        talk = create_campaign(slug="talk", user=bob)
+        AuditEvent.objects.create(action="exported", user=bob, campaign=talk, detail={"what": "scores (csv)"})
+        AuditEvent.objects.create(action="rights changed", user=dora, subject=bob, detail={"is_staff": [False, True]})
+        for query, wanted in (
+            ("action=exported", {"exported"}),
+            ("person=bob&action=rights changed", {"rights changed"}),
+            ("campaign=talk", {"campaign created", "exported"}),
+            ("person=nobody", set()),
+            ("since=2999-01-01", set()),
+            ("since=yesterday", set()),
+        ):
+            page = client.get(f"/audit/?{query}")
+            assert {event.action for event in page.context["events"]} == wanted, query
+        page = client.get("/audit/").content.decode()
+        assert "what: scores (csv)" in page and "is staff: no, yes" in page
+
+    def test_a_page_of_it_asks_as_much_as_one_event(self, client, dora, bob, django_assert_num_queries):
+        for n in range(60):
+            AuditEvent.objects.create(action=f"exported {n}", user=bob, subject=dora)
+        with django_assert_num_queries(5):  # session, user; how many, which; actions to choose from
+            page = client.get("/audit/").content.decode()
+        assert "1 to 50 of 6" in page and "exported 59" in page and "exported 5<" not in page
+
+    def test_it_is_the_admins(self, client, bob):
+        client.force_login(bob)
+        assert [client.get(path).status_code for path in ("/audit/", "/backups/")] == [404, 404]
+
+
+class TestBackups:
+    def test_what_was_made_and_what_is_known_to_restore(self, client, dora, tmp_path):
+        assert "No backup was made or verified within 90 days." in client.get("/backups/").content.decode()
+        audit.backed_up("a.zip", 2048, audit.BACKED_UP)
+        assert "but none was verified" in client.get("/backups/").content.decode()
+        audit.backed_up("b.zip", 2048, audit.VERIFIED)
+        page = client.get("/backups/").content.decode()
+        assert 'class="note">The last backup that is known to restore' in page and "<code>b.zip</code>, 2.0\xa0KB" in page
+
+    def test_one_that_is_old_warns(self, client, dora, monkeypatch):
+        audit.backed_up("b.zip", 2048, audit.VERIFIED)
+        monkeypatch.setattr(audit_views, "OLD", timedelta(0))
+        assert 'class="warning">The last backup that is known to restore' in client.get("/backups/").content.decode()
+
+    def test_the_command_notes_it(self, dora, tmp_path, monkeypatch):
+        manifest = {"files": {}, "database": "sqlite"}
+        monkeypatch.setattr(backup, "back_up", lambda file, with_key: file.write_bytes(b"zip") and manifest)
+        monkeypatch.setattr(backup, "verify", lambda file: manifest)
+        call_command("backup", str(tmp_path / "x.zip"))
+        call_command("backup", str(tmp_path / "x.zip"), "--verify")
+        rows = AuditEvent.objects.filter(action__startswith="backup").order_by("pk")
+        assert [(row.action, row.detail) for row in rows] == [
+            ("backup made", {"file": "x.zip", "bytes": 3}),
+            ("backup verified", {"file": "x.zip", "bytes": 3}),
+        ]
 
 
 class TestThePage:
