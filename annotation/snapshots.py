@@ -14,6 +14,7 @@ from annotation.models import Campaign, FormerName, Output, Snapshot
 from annotation.questions import registry
 
 FORMAT = 1
+WITHDREW = "withdrew after it was frozen."  # how the mark of a person who withdrew ends
 # By the type of a line, where its row stands.
 LISTS = {
     "criterion": "criteria",
@@ -57,6 +58,14 @@ class SnapshotContent:
 def latest_snapshot(campaign: Campaign) -> Snapshot | None:
     """The one accepted last. Its row; its content, which may be large, is read where it is asked for."""
     return campaign.snapshots.defer("content").first()
+
+
+def since_frozen(snapshot: Snapshot | None) -> tuple[str, ...]:
+    """What became of its answers and outputs later, in sentences for anybody: those who withdrew are counted and not named."""
+    reasons = [] if snapshot is None else list(snapshot.marks.values_list("reason", flat=True))
+    others = [reason for reason in reasons if not reason.endswith(WITHDREW)]
+    gone = len(reasons) - len(others)
+    return (*([f"{gone:,} annotator{'s' if gone > 1 else ''} {WITHDREW}"] if gone else []), *others)
 
 
 def write(content: SnapshotContent) -> tuple[str, bytes]:

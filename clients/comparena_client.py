@@ -176,7 +176,8 @@ class Board(list[dict[str, Any]]):
         rows = [
             f"{_rank(row):>7}  {row['system']:<32}{row['rating']:>7.0f}  {row['low']:.0f} to {row['high']:.0f}" for row in self
         ]
-        head = f"Judged by {said['judged_by']}, on {said['question']}. Rated by {said['method']}. {said['intervals']}"
+        answers = f": {said['answers']}" if said["answers"] else ""
+        head = f"Judged by {said['judged_by']}, on {said['question']}{answers}. Rated by {said['method']}. {said['intervals']}"
         return "\n".join([head, *rows, *(f"Warning: {text}" for text in self.warnings), self.signature])
 
 

@@ -7,7 +7,7 @@ from django.utils.translation import gettext
 from annotation.annotating import places
 from annotation.models import Annotator, AuditEvent, ConsentText, SnapshotMark
 from annotation.questions import store
-from annotation.snapshots import annotators_in
+from annotation.snapshots import WITHDREW, annotators_in
 from core.errors import Refused
 
 
@@ -43,6 +43,6 @@ def _mark_snapshots(annotator: Annotator) -> list[str]:
     marked = []
     for snapshot in annotator.campaign.snapshots.all():
         if annotator.name in annotators_in(snapshot):
-            SnapshotMark.objects.get_or_create(snapshot=snapshot, reason=f"{annotator.name} withdrew after it was frozen.")
+            SnapshotMark.objects.get_or_create(snapshot=snapshot, reason=f"{annotator.name} {WITHDREW}")
             marked.append(snapshot.name)
     return marked

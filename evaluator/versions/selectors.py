@@ -33,8 +33,8 @@ def basis(snapshot: Snapshot, criterion: str | None = None) -> TrainingBasis:
     pairs = next((d for d in decisions if not d.criterion_id), None)
     if not scored and pairs is None:
         raise Refused(
-            f"Snapshot {snapshot.name} has judgments of pairs by criterion only. A comparator learns from scores or from"
-            " overall judgments of pairs."
+            f"Snapshot {snapshot.name} has judgments of pairs by criterion only. People's boards rest on scores or on overall"
+            " judgments of pairs, and comparators learn from these."
         )
     chosen = _chosen(snapshot, scored, pairs, criterion)
     accepted_pairs = pairs is not None and pairs.is_usable
@@ -42,6 +42,14 @@ def basis(snapshot: Snapshot, criterion: str | None = None) -> TrainingBasis:
         return TrainingBasis("", True, "" if accepted_pairs or pairs is None else _warning("The judgments of pairs are", pairs))
     warning = "" if chosen.is_usable else _warning(_scores_of(chosen), chosen)
     return TrainingBasis(chosen.criterion.name, accepted_pairs, warning)
+
+
+def usual_criterion(snapshot: Snapshot | None) -> str | None:
+    """Which criterion `basis` takes where none is named; None where there is nothing to take."""
+    try:
+        return basis(snapshot).criterion if snapshot else None
+    except Refused:
+        return None
 
 
 def by_default(snapshot: Snapshot | None, criterion: str) -> str:

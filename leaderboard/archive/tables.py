@@ -107,7 +107,7 @@ def _settings_in(settings: Json, keys: Keys) -> Json:
 
 def board_out(tournament: Tournament, numbers: Numbers) -> Json:
     """Boards of before, which were kept as findings, become trees like today's."""
-    board = to_json(queries.alone(tournament))
+    board = to_json(queries.stored(tournament))
     return _board(board, numbers[System].__getitem__, {"tournament": numbers[Tournament][tournament.pk], "permalink": ""})
 
 

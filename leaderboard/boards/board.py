@@ -111,7 +111,8 @@ class Board:
     """standings: best first; differences: of each two systems; narrow: None where the board speaks of these annotators alone,
     or of no people; groups: systems that can be compared, directly or through others; absent: systems without an answer or a
     game, which stand nowhere else; joining: what would join the groups;
-    agreement: set when a board is read, since people's board may come later."""
+    agreement: set when a board is read, since people's board may come later; so is since: what became of the snapshot's answers
+    and outputs after it was frozen, in sentences."""
 
     question: BoardQuestion
     basis: BoardBasis
@@ -132,6 +133,7 @@ class Board:
     order_fit: OrderFitPanel | None = None
     sides: Sides | None = None
     agreement: AgreementPanel | None = None
+    since: tuple[str, ...] = ()
     schema: int = SCHEMA
 
     def for_annotators(self) -> Board:
@@ -220,6 +222,14 @@ class Board:
             made.append((row, line and not begins, row.group if begins else None))
             group, cluster = row.group, row.cluster or cluster
         return tuple(made)
+
+    def within_scale(self) -> Board:
+        """With each system's interval as far as the question's scale goes."""
+        narrow = self.narrow and replace(self.narrow, standings=self._clipped(self.narrow.standings))
+        return replace(self, standings=self._clipped(self.standings), narrow=narrow)
+
+    def _clipped(self, standings: Collection[Standing]) -> tuple[Standing, ...]:
+        return tuple(replace(row, own=self.on_scale(row.own)) for row in standings)
 
     def on_scale(self, own: Estimate | None) -> Estimate | None:
         """A system's estimate in the question's unit, its interval as far as it is on the scale: no mean of 0 and 1 is 1.05."""

@@ -43,6 +43,7 @@ def _cautions(board: Board) -> Iterator[tuple[str, str]]:
     yield from ((doubt.kind, doubt.text) for doubt in board.doubts)
     for found in board.basis.people.left_out if board.basis.people else ():
         yield "left out", left_out(board, found)
+    yield "since", since(board)
     yield "looks", looks(board)
     yield "order", ORDER_OF_GAMES if board.method.name == "glicko2-by-game" else ""
     yield "simulated", SIMULATED if board.basis.simulated else ""
@@ -124,6 +125,15 @@ def left_out(board: Board, found: AnswersLeftOut) -> str:
         "wider": "because with them the differences would be known less surely (scores and judgments of pairs are two kinds)",
     }
     return f"{found.count:,}{of} {thing} are left out, {why[found.why]}."
+
+
+def since(board: Board) -> str:
+    """Where people withdrew, or outputs were replaced, after the snapshot was frozen."""
+    if not board.since:
+        return ""
+    more = len(board.since) - NAMED
+    said = [*board.since[:NAMED], *([f"And {more:,} more of the kind."] if more > 0 else [])]
+    return f"About its snapshot {board.provenance.snapshot}: {' '.join(said)}"
 
 
 def looks(board: Board) -> str:

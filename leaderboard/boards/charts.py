@@ -110,7 +110,7 @@ def _writer(board: Board) -> Callable[[float], str]:
 
 def _own_intervals(board: Board) -> dict[int, tuple[float, float, float]]:
     """{a system's id: (low, value, high)} in the question's unit, of the systems of which they are known"""
-    known = ((row.id, board.on_scale(row.own)) for row in board.standings)
+    known = ((row.id, row.own) for row in board.standings)
     return {pk: (own.low, own.value, own.high) for pk, own in known if own and own.low is not None and own.high is not None}
 
 

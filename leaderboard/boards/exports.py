@@ -103,7 +103,8 @@ def _made(board: Board) -> dict[str, str | int | bool | None]:
 
 
 def as_latex(board: Board) -> str:
-    """A booktabs table with its intervals, a rule between clusters, and its warnings in it; the signature is its last line."""
+    """A booktabs table with its intervals, a rule between clusters, and below it what it is about and its warnings; the
+    signature is its last line."""
     best = any(row.best is not None for row in board.standings)
     own = wording.own_name(board)
     columns = 5 + best + bool(own)
@@ -115,8 +116,8 @@ def as_latex(board: Board) -> str:
         *_latex_rows(board, best, bool(own), columns),
         r"\bottomrule",
         *(
-            rf"\multicolumn{{{columns}}}{{p{{0.9\linewidth}}}}{{\footnotesize {_latex(one.text)}}} \\"
-            for one in cautions(board)
+            rf"\multicolumn{{{columns}}}{{p{{0.9\linewidth}}}}{{\footnotesize {_latex(text)}}} \\"
+            for text in (f"{wording.caption(board)} {wording.made(board)}", *(one.text for one in cautions(board)))
         ),
         r"\end{tabular}",
     ]
@@ -126,11 +127,11 @@ def as_latex(board: Board) -> str:
         lines.append("% Best: the probability that a system is the best of these.")
     if own:
         lines.append(f"% {wording.own_meaning(board)}")
-    lines += [f"% Judged by {wording.judged_by(board)}, on {wording.question(board)}; rated by {wording.method(board)}."]
+    lines += [f"% Rated by {wording.method(board)}."]
     verdict = wording.verdict(board) and f"Answers: {wording.verdict(board)}."
-    said = (wording.gate(board), wording.answers(board), verdict, wording.ranks(board))
+    said = (wording.gate(board), verdict, wording.ranks(board))
     lines += [f"% {one}" for one in said if one]
-    return "\n".join([*lines, f"% Intervals: {wording.population(board)}.", f"% {board.provenance.signature}", ""])
+    return "\n".join([*lines, f"% {board.provenance.signature}", ""])
 
 
 def _latex_rows(board: Board, best: bool, own: bool, columns: int) -> Iterator[str]:
@@ -144,7 +145,7 @@ def _latex_rows(board: Board, best: bool, own: bool, columns: int) -> Iterator[s
             yield rf"\multicolumn{{{columns}}}{{l}}{{\textit{{Group {group}}}}} \\"
         name = _latex(row.system) + (" (human)" if row.human_written else "")
         cells = [_latex(wording.rank(row)), name, f"{row.rating:.0f}", f"{row.low:.0f}--{row.high:.0f}"]
-        cells += [_latex(own_estimate(board, board.on_scale(row.own)))] if own else []
+        cells += [_latex(own_estimate(board, row.own))] if own else []
         cells += [_latex(wording.chance(row.best))] if best else []
         yield " & ".join([*cells, str(wording.count(row))]) + r" \\"
 
@@ -173,7 +174,7 @@ def as_text(board: Board) -> str:
             lines.append("-" * len(head))
         mean = "" if row.human_mean is None else f"{row.human_mean:.2f}"
         name = row.system + (" (human)" if row.human_written else "")
-        estimate = f"{own_estimate(board, board.on_scale(row.own)):<{width}}" if own else ""
+        estimate = f"{own_estimate(board, row.own):<{width}}" if own else ""
         lines.append(
             f"{name:<32}{wording.rank(row):>6}{row.rating:>8.0f}{row.error:>6.0f}  {row.low:>6.0f}–{row.high:<8.0f}{estimate}"
             f"{wording.chance(row.best):>6}{wording.count(row):>8}{row.wins:>6}{row.ties:>6}{row.losses:>6}{mean:>8}"
@@ -208,10 +209,10 @@ def as_svg(board: Board) -> str:
     chart = whiskers([board])
     below = (chart or {"height": 0})["height"] + 14  # of the chart's last line
     data = ", simulated data" if board.basis.simulated else ""
-    caption = f"Ratings with 95% intervals, judged by {wording.judged_by(board)}{data}: {wording.question(board)}"
+    caption = f"Ratings with 95% intervals{data}. {wording.caption(board)}"
     passed = "" if any(one.kind == "gate" for one in cautions(board)) else wording.gate(board)
-    made = f"Rated by {wording.method(board)}. {wording.intervals(board)}"
-    texts = [caption, made, passed, *(one.text for one in cautions(board))]
+    rated = f"Rated by {wording.method(board)}."
+    texts = [caption, rated, passed, *(one.text for one in cautions(board)), wording.made(board)]
     said = [line for text in texts for line in textwrap.wrap(text, WIDTH)]
     lines = [(below + 14 * i, line) for i, line in enumerate(said)]
     shown = {"board": board, "chart": chart, "said": lines, "height": below + 14 * len(said) - 4}

@@ -19,7 +19,7 @@ def history(campaign: Campaign, basis: str, criterion: str, judge: str = "") -> 
     Systems as they stand on the newest board they were on: {name, system, points: SystemRating or None a board}.
     """
     boards = of_judge(finished(campaign), basis, judge).filter(criterion=criterion, level=Tournament.Level.SYSTEM)
-    boards = list(boards.defer("replicates", "head_to_head", "findings", "board")[:SHOWN])[::-1]
+    boards = list(boards.defer("replicates", "head_to_head", "findings")[:SHOWN])[::-1]
 
     def newest_first(system: dict) -> tuple:
         last = max(i for i, row in enumerate(system["points"]) if row)

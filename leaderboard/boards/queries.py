@@ -7,12 +7,11 @@ from statistics import median
 from django.db.models import Q
 
 from annotation.models import Campaign
-from annotation.snapshots import latest_snapshot
+from annotation.snapshots import latest_snapshot, since_frozen
 from core.errors import Refused
 from evaluator.models import Judge
 from evaluator.roster import judge_named
-from evaluator.versions.selectors import basis as what_counts
-from evaluator.versions.selectors import by_default
+from evaluator.versions.selectors import by_default, usual_criterion
 from leaderboard.asked import Asked
 from leaderboard.boards.agreement import agreement_with_people
 from leaderboard.boards.board import Board
@@ -45,9 +44,8 @@ def latest(
         boards = boards.filter(Q(finished_at__lt=until.finished_at) | Q(pk=until.pk))
     if criterion is not None:
         return boards.filter(criterion=criterion).first()
-    snapshot = latest_snapshot(campaign)
-    usual = boards.filter(criterion=what_counts(snapshot).criterion).first() if snapshot else None
-    return usual or boards.first()
+    usual = usual_criterion(latest_snapshot(campaign))
+    return (None if usual is None else boards.filter(criterion=usual).first()) or boards.first()
 
 
 def of_judge(boards, basis: str, judge: str = ""):
@@ -138,12 +136,17 @@ def board(tournament: Tournament, people: Tournament | None = None, live: bool =
 
 def alone(tournament: Tournament, live: bool = False) -> Board:
     """The same, set beside no other board."""
-    found = from_json(Board, tournament.board) if tournament.board else older_board(tournament)
+    found = replace(stored(tournament).within_scale(), since=since_frozen(tournament.snapshot))
     if not live:
         return found
     now = {pk: (then, name) for pk, then, name in tournament.ratings.values_list("system_id", "name", "system__name")}
     absent = {then: name for then, name in now.values() if then in found.absent}
     return renamed(found, absent | {row.system: now[row.id][1] for row in found.standings})
+
+
+def stored(tournament: Tournament) -> Board:
+    """As it was when it was finished."""
+    return from_json(Board, tournament.board) if tournament.board else older_board(tournament)
 
 
 def choices(campaign: Campaign) -> list[tuple[str, str, str]]:

@@ -113,6 +113,21 @@ def intervals(board: Board) -> str:
     return said + (", and for these annotators only." if spoken_of == "annotators" else ".")
 
 
+def caption(board: Board) -> str:
+    """What has to stand below a table or a chart that is pasted elsewhere."""
+    said = answers(board)
+    return f"Judged by {judged_by(board)}, on {question(board)}{f': {said}' if said else ''}. {intervals(board)}"
+
+
+def made(board: Board) -> str:
+    """Which board it is, for a picture, which has no room for a signature."""
+    of = board.provenance
+    snapshot = f"snapshot {of.snapshot}, " if of.snapshot else ""
+    code = of.signature.partition("|code:")[2]
+    said = f"Tournament {of.tournament} of {of.campaign}, {of.finished_at[:10]}: {snapshot}seed {of.seed}"
+    return f"{said}, code {code}." if code else f"{said}."
+
+
 def narrowness(board: Board) -> str:
     """Why it speaks of these annotators alone; empty where it does not, or where that was a reader's choice."""
     n = board.population.annotators
@@ -185,7 +200,9 @@ def ranks(board: Board) -> str:
             f"{apart} of {every} {these} can be separated with {confidence(board)} confidence; the order of the others is open."
         )
     else:
-        said = f"No two systems can be separated with {confidence(board)} confidence, so every rank is 1–{n}."
+        two = "two systems that met" if board.is_split else "two systems"
+        left = "the order in each group is open" if board.is_split else f"every rank is 1–{n}"
+        said = f"No {two} can be separated with {confidence(board)} confidence, so {left}."
     return f"{said} {_generalises(board)}{_more_of_these(board, apart)}"
 
 

@@ -34,6 +34,6 @@ def of_system(board: Board, row: Standing) -> dict[str, str]:
         "rating": f"{row.rating:g} ({row.low:g} to {row.high:g})",
         "games": str(row.games),
         "answers": "" if row.answers is None else str(row.answers),
-        "own_estimate": exports.own_estimate(board, board.on_scale(row.own)) if row.own else "",
+        "own_estimate": exports.own_estimate(board, row.own) if row.own else "",
     }
     return {name: text for name, text in said.items() if text}

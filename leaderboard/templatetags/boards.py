@@ -49,7 +49,7 @@ def estimate(row: Standing, board: Board) -> dict[str, str]:
     if row.own is None:
         value, low, high = (floatformat(figure, 0) for figure in (row.rating, row.low, row.high))  # as other tables round
         return {"value": value, "ends": f"{low} to {high}"}
-    value, _, ends = own_estimate(board, board.on_scale(row.own)).partition(" (")
+    value, _, ends = own_estimate(board, row.own).partition(" (")
     return {"value": value, "ends": ends.removesuffix(")")}
 
 

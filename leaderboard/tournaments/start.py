@@ -15,7 +15,7 @@ from evaluator.comparator.settings import check_seed
 from evaluator.models import ComparatorVersion, Judge
 from evaluator.roster import judge_of
 from evaluator.versions.registry import comparator_in_use
-from evaluator.versions.selectors import architecture, criteria, criterion_in, learned_from_people
+from evaluator.versions.selectors import architecture, criteria, criterion_in, learned_from_people, usual_criterion
 from evaluator.versions.selectors import basis as what_counts
 from leaderboard.models import Tournament
 from leaderboard.rating import sample_scores
@@ -173,9 +173,9 @@ def _who_judges(campaign, basis: str, judge: Judge | None, snapshot, criterion) 
     if basis == CORRECTED:
         doubts.append(active_selection.had_a_say(campaign, _judged(campaign, snapshot)))
     if judge.version:
-        about = _criterion_beside(campaign, judge.version, snapshot, criterion)
+        about = _criterion_beside(campaign, judge.version, snapshot, criterion, basis)
     else:
-        about = _criterion_of_people(campaign, snapshot, criterion)
+        about = _criterion_of_people(campaign, snapshot, criterion, basis)
     return judge, about, " ".join(filter(None, doubts))
 
 
@@ -210,15 +210,18 @@ def _serving(campaign, criterion: str | None) -> ComparatorVersion:
     return version
 
 
-def _criterion_beside(campaign, version, snapshot, criterion: str | None) -> str:
+def _criterion_beside(campaign, version, snapshot, criterion: str | None, basis: str) -> str:
     """Which of people's criteria stands beside a comparator's board. The comparator itself does not ask."""
     learnt = criterion_in(version, campaign)
     if snapshot is not None and criterion is None and learnt in criteria(snapshot):
         return learnt
-    return _criterion_of_people(campaign, snapshot, criterion)
+    return _criterion_of_people(campaign, snapshot, criterion, basis)
 
 
-def _criterion_of_people(campaign, snapshot, criterion: str | None) -> str:
+def _criterion_of_people(campaign, snapshot, criterion: str | None, basis: str) -> str:
+    """A judge alone plays also where people's answers make no board."""
+    if basis == JUDGE and criterion is None:
+        return usual_criterion(snapshot) or ""
     if snapshot is not None:
         return what_counts(snapshot, criterion).criterion
     if criterion:

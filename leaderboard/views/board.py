@@ -135,7 +135,6 @@ def shown_board(shown: Tournament, live: bool, population: str = "") -> dict:
         "other": other,
         "beside": beside,
         "chart": charts.whiskers([b for b in (board, beside) if b]),
-        "marks": shown.snapshot.marks.all() if shown.snapshot else [],
     }
 
 

@@ -46,7 +46,13 @@ def history(request, slug):
     if shown:
         played, systems = overviews.history(campaign, shown.basis, shown.criterion, queries.asked_by(shown)[1])
         points = [s | {"points": [p and _numbers(p) for p in s["points"]]} for s in systems]
-        context |= {"played": played, "systems": systems, "panels": charts.history(points)}
+        trees = [queries.alone(board, live=True) for board in played]
+        context |= {
+            "played": list(zip(played, trees)),
+            "systems": systems,
+            "panels": charts.history(points),
+            "board": trees[-1],
+        }
     return render(request, "leaderboard/history.html", context)
 
 
@@ -59,7 +65,8 @@ def breakdown(request, slug):
     context |= {"boards": board_links(campaign, shown), "shown": shown, "by_criterion": boards, "systems": systems}
     if shown:
         board = queries.alone(shown, live=True)
-        context |= {"board": board, "judged_by": wording.judged_by(board)}
+        trees = [board if one.pk == shown.pk else queries.alone(one, live=True) for one in boards]
+        context |= {"board": board, "judged_by": wording.judged_by(board), "trees": trees}
     return render(request, "leaderboard/breakdown.html", context)
 
 

@@ -38,7 +38,9 @@ def system_list(request, slug):
             messages.success(request, f"{made.name} takes part. {_what_happens(campaign)}")
             return redirect("system", slug, made.pk)
     found, asked = searched(request, campaign.systems.all(), "name", "description")
+    opened = queries.default_board(campaign)
     context |= {"form": form, "systems": paged(request, overviews.systems(campaign, found)), "asked": asked}
+    context["board"] = opened and queries.alone(opened, live=True)
     return render(request, "leaderboard/systems.html", context, status=422 if request.method == "POST" else 200)
 
 
@@ -101,6 +103,8 @@ def _system_page(request, context, shown: System, describe_form=None, outputs_fo
     campaign = context["campaign"]
     board = queries.default_board(campaign)
     context |= {"system": shown, "boards": overviews.boards_of(shown), "tournament": board}
+    for row in context["boards"]:
+        row.board = queries.alone(row.tournament, live=True)
     if context["member"]:
         best, worst = samples.best_and_worst(board, shown) if board else ([], [])
         initial = {"name": shown.name, "description": shown.description, "link": shown.link}

@@ -181,7 +181,7 @@ class TestReplacing:
         board = by_people(world.campaign)
         systems.replace_outputs(world.campaign.systems.get(name="Poor"), upload(rows_of(world, "better")), "new.jsonl")
         shown = world.get(world.alice, f"/tournaments/{board.pk}/").content.decode()
-        assert f"Since this tournament was played: {board.snapshot.marks.get().reason}" in shown
+        assert f"About its snapshot {board.snapshot.name}: {board.snapshot.marks.get().reason}" in shown
 
     def test_a_wrong_file_changes_nothing(self, world):
         poor = world.campaign.systems.get(name="Poor")

@@ -48,7 +48,7 @@ def test_a_long_caption_of_an_svg_is_wrapped_and_not_cut():
     root = ET.fromstring(drawn)
     lines = [e for e in root.iter() if e.tag.endswith("text") and e.get("font-size") == "10"]
     said = " ".join(line.text for line in lines)
-    assert said.startswith(f"Ratings with 95% intervals, judged by {label}, simulated data")
+    assert said.startswith(f"Ratings with 95% intervals, simulated data. Judged by {label}, on ")
     assert max(len(line.text) for line in lines) <= 66  # what 342 of 360 units hold at this size
     heights = [float(line.get("y")) for line in lines]
     assert len(lines) > 1 and heights == sorted(set(heights)) and heights[-1] < float(root.get("height"))

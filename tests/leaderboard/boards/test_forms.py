@@ -61,6 +61,7 @@ WARNINGS = {
     "left out": "256 of 900 answers are left out, because a filter dropped them.",
     "unjudged": "The judge says nothing of 4 of 76 pairs, which do not count. Why: It refused. 4.",
     "other model": "The server says that other models than v3 gave these replies: tiny-2 5.",
+    "since": "About its snapshot 9f2c: Outputs of Bee were replaced after it was frozen.",
     "looks": "This is board 3 of this question, each on newer answers.",
     "simulated": "Simulated data: judgments made by a program, not by people.",
 }
@@ -93,6 +94,7 @@ def test_every_warning_is_in_every_form(form):
         groups=(),
         absent=(),
         doubts=(),
+        since=(),
         method=replace(board.method, campaign_looks=1),
     )
     assert every.cautions(calm) == () and not any(text in words(form, calm) for text in WARNINGS.values())
@@ -147,7 +149,10 @@ def test_an_interval_ends_where_the_scale_ends():
     assert upwards.on_scale(Estimate(0.5, -0.2, 1.2)) == Estimate(0.5, 0.0, 1.2)
     assert wording.own_name(upwards) == "Score"
     assert board.on_scale(replace(own, low=None)).high == 1.05 and board.on_scale(None) is None
-    assert "0.87 to 1.00" in page(board) and "0.87 to 1.00" in exports.as_text(board) and "1.05" not in exports.as_latex(board)
+    read = board.within_scale()
+    assert "0.87 to 1.00" in page(read) and "0.87 to 1.00" in exports.as_text(read) and "1.05" not in exports.as_latex(read)
+    assert {row["own_high"] for row in csv.DictReader(io.StringIO(exports.as_csv(read)))} == {"1.0"}
+    assert {row["own"]["high"] for row in exports.as_json(read)["standings"]} == {1.0}
 
 
 @pytest.mark.parametrize(

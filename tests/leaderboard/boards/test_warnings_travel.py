@@ -1,5 +1,5 @@
 """A board with everything wrong at once, through every door: simulated people who disagree, about two groups of systems that
-never met. Each door has to say all three."""
+never met, and one of them withdrew since. Each door has to say all four."""
 
 import html
 import importlib.util
@@ -13,15 +13,18 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
+from annotation.annotating.consent import withdraw_annotator
 from annotation.assessment.assess import assess
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.data.importer import import_judgments
 from annotation.models import Campaign, User
 from leaderboard.models import Tournament
+from leaderboard.publication.contents import contents
 from tests.evaluator.world import write
 
 pytestmark = pytest.mark.django_db
-DOORS = ["json", "api", "csv", "tex", "svg", "page", "leaderboard", "embed", "index", "text", "client"]
+PAGES = ["page", "leaderboard", "embed", "breakdown", "history", "system", "systems"]
+DOORS = ["json", "api", "csv", "tex", "svg", "index", "text", "client", "card", *PAGES]
 
 
 @pytest.fixture(scope="module")
@@ -40,12 +43,16 @@ def through_every_door(folder) -> dict[str, str]:
     assess(Campaign.objects.get(pk=campaign.pk))
     Campaign.objects.filter(pk=campaign.pk).update(board_is_public=True)
     call_command("run_tournament", "doors", "--judge", "people", "--wait", "--json", stdout=io.StringIO())
-    pk = Tournament.objects.get(campaign=campaign).pk
+    tournament = Tournament.objects.get(campaign=campaign)
+    pk = tournament.pk
+    withdraw_annotator(campaign.annotators.get(name="p0"))
     printed = io.StringIO()
     call_command("leaderboard", "doors", stdout=printed)
     anybody = Client()  # boards are public, so what is said is said to strangers
     get = lambda address: anybody.get(address).content.decode()
     as_json = get(f"/api/tournaments/{pk}/")
+    researcher = Client()
+    researcher.force_login(alice)
     return {
         "json": as_json,
         "api": get("/api/campaigns/doors/leaderboard/"),
@@ -53,6 +60,10 @@ def through_every_door(folder) -> dict[str, str]:
         "page": get(f"/tournaments/{pk}/"),
         "leaderboard": get("/c/doors/leaderboard/"),
         "embed": get("/c/doors/leaderboard/embed/"),
+        **{page: get(f"/c/doors/leaderboard/{page}/") for page in ("breakdown", "history")},
+        "system": get(f"/c/doors/systems/{tournament.ratings.first().system_id}/"),
+        "systems": researcher.get("/c/doors/systems/").content.decode(),
+        "card": contents(tournament.snapshot)["README.md"].decode(),
         "index": get("/boards/"),
         "text": printed.getvalue(),
         "client": str(client_s_board(json.loads(as_json))),
@@ -81,7 +92,7 @@ def disagreeing() -> list[dict]:
 
 
 def words(door: str, text: str) -> str:
-    if door in ("page", "leaderboard", "embed"):
+    if door in PAGES:
         text = re.sub(r"<svg.*?</svg>", "", text, flags=re.DOTALL)  # not in the picture alone
     if door == "tex":
         text = re.sub(r"\\([&%$#_{}])", r"\1", text)
@@ -94,6 +105,15 @@ def test_each_door_says_all_that_is_wrong(said, door):
     assert "simulated" in seen
     assert "not accepted" in seen or "rejected" in seen
     assert "m1, m2" in seen and "m3, m4" in seen and "cannot be compared" in seen
+    assert "1 annotator withdrew" in seen and "p0 withdrew" not in seen
+
+
+@pytest.mark.parametrize("door", ["json", "csv", "tex", "svg", "page", "embed", "text", "client", "card"])
+def test_each_door_says_how_many_answers_of_whom_and_when(said, door):
+    """72 judgments of 3 annotators on a snapshot; a picture and a table are pasted where no link goes along."""
+    seen, made = words(door, said[door]), json.loads(said["json"])["provenance"]
+    assert "72 kept judgments of pairs by 3 annotators" in seen
+    assert made["snapshot"] in seen and made["signature"].rpartition("|code:")[2] in seen.replace(" ", "")
 
 
 @pytest.mark.parametrize("door", DOORS)

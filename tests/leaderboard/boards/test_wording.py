@@ -147,6 +147,33 @@ SAID = [
         "contexts like these. With more than 44, more pairs may be separated.",
     ),
     (
+        wording.ranks,
+        BOARD,
+        "No two systems that met can be separated with 95% confidence, so the order in each group is open. Ranks generalise"
+        " to other people and other contexts like these. With more than 7 annotators and 44 contexts, more pairs may be"
+        " separated. For these annotators only, 1 more pairs can be separated.",
+    ),
+    (
+        wording.caption,
+        OF_PEOPLE,
+        "Judged by annotators (some or all simulated), on Overall: 108 kept scores by 7 annotators. Intervals hold for people"
+        " like these 7 annotators, on groups of contexts like these.",
+    ),
+    (wording.made, BOARD, "Tournament 7 of talk, 2026-01-02: snapshot 9f2c, seed 7."),
+    (
+        wording.made,
+        replace(BOARD, provenance=replace(BOARD.provenance, snapshot=None, signature="seed:7|code:0.2.0+a1b2")),
+        "Tournament 7 of talk, 2026-01-02: seed 7, code 0.2.0+a1b2.",
+    ),
+    (cautions.since, BOARD, "About its snapshot 9f2c: Outputs of Bee were replaced after it was frozen."),
+    (
+        cautions.since,
+        replace(BOARD, since=tuple(f"Outputs of m{n} were replaced after it was frozen." for n in range(12))),
+        "About its snapshot 9f2c: "
+        + " ".join(f"Outputs of m{n} were replaced after it was frozen." for n in range(10))
+        + " And 2 more of the kind.",
+    ),
+    (
         wording.worth,
         BOARD,
         "With the comparator, 144 games judged by people carry as much information as 300 without it." + TRANSPORT,
@@ -303,6 +330,7 @@ def test_what_is_known_twice_is_said_once():
         "groups",
         "left out",
         "left out",
+        "since",
         "looks",
         "simulated",
     ]

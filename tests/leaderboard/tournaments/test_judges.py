@@ -87,11 +87,8 @@ class TestImportedScores:
         assert judge.refit.pairs == judge.calibration.pairs == 72 and judge.gate is None
         (row, *_) = csv.DictReader(io.StringIO(exports.as_csv(shown)))
         assert row["judge"] == "elsewhere" and "named:elsewhere" in row["signature"]
-        assert (
-            "% Judged by elsewhere, on Overall; rated by Glicko-2 on all games at once; a tie is half a win."
-            in exports.as_latex(shown)
-        )
-        assert "judged by elsewhere" in exports.as_svg(shown)
+        assert "% Rated by Glicko-2 on all games at once; a tie is half a win." in exports.as_latex(shown)
+        assert "Judged by elsewhere" in exports.as_svg(shown)
         page = elsewhere.get(elsewhere.alice, board.get_absolute_url()).content.decode()
         assert "judged by elsewhere" in page and "fitted on 72 pairs that people judged" in page
 
