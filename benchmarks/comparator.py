@@ -8,6 +8,7 @@ looked up once, whatever the members.
 import resource
 import time
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -48,6 +49,17 @@ def dialogues(width: int) -> References:
     rng = torch.Generator().manual_seed(0)
     vectors = lambda n: torch.nn.functional.normalize(torch.randn(n, width, generator=rng), dim=-1)
     return References(vectors(6_000), vectors(30_000), torch.full((6_000,), 5))
+
+
+def saved(place: Path, settings: Settings) -> Path:
+    """The folder of a comparator with the weights that it would start from."""
+    pretrained.save_encoder(default_encoder(), place)
+    model = (JointModel if settings.architecture == "joint" else UtilityModel)(pretrained_encoder(default_encoder()))
+    members = [pretrained.save_weights(model, place / f"member-{i}.safetensors") for i in range(settings.folds)]
+    known = storage.save_references(dialogues(model.encoder.config.hidden_size), place / "references.safetensors")
+    head = Head(1.0, 0.3, 0.5, references=1.0)
+    storage.save_manifest(storage.Manifest(settings, 0, "", {}, head, members, {}, 1e9, None, known), place)
+    return place
 
 
 def seconds(work) -> float:
@@ -127,13 +139,8 @@ def from_database(model, encoder: Encoder) -> None:
         theirs = zip(systems, texts[i : i + SYSTEMS])
         Output.objects.bulk_create(Output(system=s, context=context, text=t.output) for s, t in theirs)
     version = ComparatorVersion.objects.create(name="bench", snapshots=[], settings={}, seed=0, code="1", metrics={})
-    place = folder(version)
-    pretrained.save_encoder(default_encoder(), place)
     recipe = Settings()
-    members = [pretrained.save_weights(model, place / f"member-{i}.safetensors") for i in range(recipe.folds)]
-    known = storage.save_references(dialogues(model.encoder.config.hidden_size), place / "references.safetensors")
-    head = Head(1.0, 0.3, 0.5, references=1.0)
-    storage.save_manifest(storage.Manifest(recipe, 0, "", {}, head, members, {}, 1e9, None, known), place)
+    saved(folder(version), recipe)
     comparators.load(version)  # so that no file is read for the first time
 
     def ours() -> None:

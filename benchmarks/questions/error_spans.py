@@ -1,17 +1,13 @@
-"""What the board's certainty is worth where people mark errors, and the sum of their weights is the score (MQM).
-
-    python -m benchmarks.questions.error_spans [--n 200]
+"""People who mark errors: the sum of their weights is the score (MQM).
 
 Nothing of the generator is imported from the product, and it is none of the other generators: each output has errors of its
 own, most of them minor; people overlook some, take some major ones for minor, and mark what is none, each in another measure.
 So many scores are 0, and few are large. The truth is what very many such people say of very many contexts."""
 
-import argparse
-
 import numpy as np
 
-from benchmarks.questions.fine_answers import CONTEXTS, EACH, EQUAL, PEOPLE, SYSTEMS, boards_of, shown_to
-from benchmarks.validity.generators import Answers, Campaign
+from benchmarks.questions.fine_answers import CONTEXTS, EACH, PEOPLE, shown_to
+from benchmarks.validity.generators import Answers
 
 WEIGHTS = np.array([0.1, 1.0, 5.0])  # minor punctuation, minor, major
 SHARES = np.array([0.15, 0.55, 0.3])
@@ -56,24 +52,3 @@ def truth(strengths: tuple[float, ...]) -> np.ndarray:
     everybody = np.arange(TRUTH_DRAWS)
     of_systems = (rng.poisson(rate[:, s, None] * SHARES) for s in range(len(strengths)))
     return np.array([-marked(errors, who, everybody, rng).mean() for errors in of_systems])
-
-
-def measured(strengths: tuple[float, ...], n: int) -> tuple[np.ndarray, np.ndarray]:
-    """(share of pairs of systems whose interval holds the truth, is a system called better that is not) of n campaigns."""
-    value = truth(strengths) if len(set(strengths)) > 1 else np.zeros(len(strengths))
-    return boards_of(Campaign(strengths, design="outputs"), value, drawn, n)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--n", type=int, default=200, help="campaigns of each row (default %(default)s), seeds from 0")
-    n = parser.parse_args().n
-    print("| answers | systems | N | coverage of 95% intervals | SE | false “above” | SE |\n|---|---|---:|---:|---:|---:|---:|")
-    for what, strengths in (("apart", SYSTEMS), ("equal", EQUAL)):
-        figures = [(100 * part.mean(), 100 * part.std(ddof=1) / np.sqrt(n)) for part in measured(strengths, n)]
-        cells = " | ".join(f"{value:.1f}% | {error:.1f}%" for value, error in figures)
-        print(f"| sum of marked errors' weights | {what} | {n} | {cells} |", flush=True)
-
-
-if __name__ == "__main__":
-    main()

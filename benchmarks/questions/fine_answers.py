@@ -1,21 +1,15 @@
-"""What the board's certainty is worth where people answer on a slider, or say how much better one of two outputs is.
-
-    python -m benchmarks.questions.fine_answers [--n 200]
+"""People who answer on a slider, or say how much better one of two outputs is.
 
 Nothing of the generator is imported from the product, and it is none of the other generators: people round to numbers of their
 own (1, 5, 10 or 25), pull a slider to different ends, and draw the lines between "slightly", "better" and "much" where they
 like; some never say "tie". The truth is what very many such people say of very many contexts."""
 
-import argparse
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from benchmarks.validity import simulation
-from benchmarks.validity.generators import RATING_POINTS, Answers, Campaign, _strengths
+from benchmarks.validity.generators import RATING_POINTS, Answers, _strengths
 
-SYSTEMS, EQUAL = (0.0, 0.2, 0.4, 0.6, 0.8), (0.0,) * 5
 PEOPLE, CONTEXTS, EACH = 12, 20, 3
 ROUNDED_TO = np.array([1, 5, 10, 25])
 TRUTH_DRAWS = 200_000
@@ -117,47 +111,3 @@ def true_ratings(strengths: tuple[float, ...]) -> np.ndarray:
             expected[i, j] = 0.5 + np.sign(graded(who, everybody, seen[0] - seen[1])).mean() / 2
             expected[j, i] = 1 - expected[i, j]
     return RATING_POINTS * _strengths(expected)
-
-
-KINDS: dict[str, tuple[str, Callable[..., Answers], Callable[..., np.ndarray]]] = {
-    "slider, 0 to 100": ("outputs", on_sliders, true_scores),
-    "how much better, 7 points": ("pairs", by_how_much, true_ratings),
-}
-
-
-def measured(name: str, strengths: tuple[float, ...], n: int) -> tuple[np.ndarray, np.ndarray]:
-    """(share of pairs of systems whose interval holds the truth, is a system called better that is not) of n campaigns."""
-    design, draw, true = KINDS[name]
-    value = true(strengths) if len(set(strengths)) > 1 else np.zeros(len(strengths))
-    return boards_of(Campaign(strengths, design=design), value, draw, n)
-
-
-def boards_of(
-    asked: Campaign, value: np.ndarray, draw: Callable[[tuple[float, ...], int], Answers], n: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """As `measured`, of systems with these true values (systems,) and answers drawn from (strengths, seed)."""
-    strengths = asked.strengths
-    i, j = np.triu_indices(len(strengths), 1)
-    covered, false = np.zeros(n), np.zeros(n, dtype=bool)
-    for seed in range(n):
-        stated = simulation.read(asked, draw(strengths, seed))
-        error = np.abs(stated.difference - (value[:, None] - value[None, :]))
-        covered[seed] = (error <= stated.half_width)[i, j].mean()
-        false[seed] = (stated.above & (np.array(strengths)[:, None] <= np.array(strengths)[None, :])).any()
-    return covered, false
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--n", type=int, default=200, help="campaigns of each row (default %(default)s), seeds from 0")
-    n = parser.parse_args().n
-    print("| answers | systems | N | coverage of 95% intervals | SE | false “above” | SE |\n|---|---|---:|---:|---:|---:|---:|")
-    for name in KINDS:
-        for what, strengths in (("apart", SYSTEMS), ("equal", EQUAL)):
-            figures = [(100 * part.mean(), 100 * part.std(ddof=1) / np.sqrt(n)) for part in measured(name, strengths, n)]
-            cells = " | ".join(f"{value:.1f}% | {error:.1f}%" for value, error in figures)
-            print(f"| {name} | {what} | {n} | {cells} |", flush=True)
-
-
-if __name__ == "__main__":
-    main()

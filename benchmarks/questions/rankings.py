@@ -8,8 +8,6 @@ systems on a context; so many people rank it. The truth is what very many such p
 Luce's strengths, by an optimiser over the orders written out, ties broken by a coin. The board of rankings
 reads them as they are; some are read as all their pairs too, by the board of pairs, whose truth is Bradley and Terry's."""
 
-import argparse
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations, permutations, product
@@ -17,6 +15,7 @@ from itertools import combinations, permutations, product
 import numpy as np
 from scipy import optimize, stats
 
+from benchmarks.tables import head, of_campaigns, options, row
 from benchmarks.validity.generators import RATING_POINTS
 from leaderboard.rating.decision import CONFIDENCE
 from leaderboard.rating.people_board import PeopleBoard, board_from_pairs
@@ -162,42 +161,33 @@ def read_as_pairs(c: Campaign, ranked: Ranked) -> PeopleBoard:
 READ = {"rankings": read_as_rankings, "all pairs": read_as_pairs}
 
 
-def measured(c: Campaign, as_what: str, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Of n campaigns: the share of pairs of systems whose interval holds the truth, is a system called better that is not,
+def measured(c: Campaign, as_what: str, seeds: range) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Of each campaign: the share of pairs of systems whose interval holds the truth, is a system called better that is not,
     the mean standard error of differences, and the mean square of their errors."""
     value, (i, j) = truth(c, as_what), np.triu_indices(c.systems, 1)
     true = value[:, None] - value[None, :]
-    covered, false, se, error = np.zeros(n), np.zeros(n, dtype=bool), np.zeros(n), np.zeros(n)
-    for seed in range(n):
+    (covered, se, error), false = np.zeros((3, len(seeds))), np.zeros(len(seeds), dtype=bool)
+    for k, seed in enumerate(seeds):
         board = READ[as_what](c, drawn(c, seed))
         off = (board.difference - true)[i, j]
         reach = (stats.t.ppf((1 + CONFIDENCE) / 2, board.df) * board.se)[i, j]
-        covered[seed], se[seed], error[seed] = (np.abs(off) <= reach).mean(), board.se[i, j].mean(), (off**2).mean()
-        false[seed] = (board.above & (true <= 0)).any()
+        covered[k], se[k], error[k] = (np.abs(off) <= reach).mean(), board.se[i, j].mean(), (off**2).mean()
+        false[k] = (board.above & (true <= 0)).any()
     return covered, false, se, error
 
 
-def rows(names: list[str], n: int) -> Iterator[str]:
-    for as_what, name, what in product(READ, names, ("apart", "equal")):
-        if as_what == "all pairs" and name not in AS_PAIRS:
+def main() -> None:
+    asked = options(__doc__).parse_args()
+    head("rankings", "systems", "read as", "N", "coverage", "SE", "false “above”", "SE", "stated SE",
+         "root mean square error", left=3)  # fmt: skip
+    for as_what, name, what in product(READ, CAMPAIGNS, ("apart", "equal")):
+        if asked.only not in name or (as_what == "all pairs" and name not in AS_PAIRS):
             continue
         c = CAMPAIGNS[name]
-        asked = c if what == "apart" else replace(c, strengths=(0.5,) * c.systems)
-        covered, false, se, error = measured(asked, as_what, n)
-        figures = [(100 * part.mean(), 100 * part.std(ddof=1) / np.sqrt(n)) for part in (covered, false)]
-        cells = " | ".join(f"{value:.1f}% | {spread:.1f}%" for value, spread in figures)
-        yield f"| {name} | {what} | {as_what} | {n} | {cells} | {se.mean():.1f} | {np.sqrt(error.mean()):.1f} |"
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--n", type=int, default=200, help="campaigns of each row (default %(default)s), seeds from 0")
-    parser.add_argument("--only", default="", help="campaigns whose names hold this")
-    options = parser.parse_args()
-    print("| rankings | systems | read as | N | coverage | SE | false “above” | SE | stated SE | root mean square error |")
-    print("|---|---|---|---:|---:|---:|---:|---:|---:|---:|")
-    for row in rows([name for name in CAMPAIGNS if options.only in name], options.n):
-        print(row, flush=True)
+        c = c if what == "apart" else replace(c, strengths=(0.5,) * c.systems)
+        *parts, se, error = measured(c, as_what, range(asked.seed, asked.seed + asked.n))
+        shares = (f"{100 * share:.1f}%" for part in parts for share in of_campaigns(part))
+        row(name, what, as_what, asked.n, *shares, f"{se.mean():.1f}", f"{np.sqrt(error.mean()):.1f}")
 
 
 if __name__ == "__main__":

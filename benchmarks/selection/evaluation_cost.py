@@ -7,7 +7,6 @@ multiplied up. CPU seconds hardly change where other programs run beside; wall s
 """
 
 import argparse
-import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,15 +15,11 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import torch
 
-from benchmarks.comparator import WORDS, dialogues
-from evaluator.comparator import architectures, storage
-from evaluator.comparator.joint_model import JointModel
+from benchmarks.comparator import WORDS, saved
+from benchmarks.tables import head, row
+from evaluator.comparator import architectures
 from evaluator.comparator.settings import Settings
-from evaluator.comparator.utility_model import UtilityModel
-from evaluator.encoders import pretrained
 from evaluator.encoders.devices import use_bf16
-from evaluator.encoders.pretrained import default_encoder, pretrained_encoder
-from evaluator.judges.calibration import Head
 from evaluator.judges.texts import Text
 from evaluator.selection.rules import Rules, asked_of
 
@@ -32,19 +27,6 @@ LETTERS = list("abcdefghijklmnopqrstuvwxyz")
 ROUNDS = 3  # of checkpoints after the first; the cheapest counts
 SAMPLE = 50  # pairs that a joint one is timed on
 LATE = 50  # a checkpoint from which all earlier ones that a pairwise judge is asked about are there
-
-
-def saved(place: Path, settings: Settings) -> Path:
-    """A comparator's folder."""
-    pretrained.save_encoder(default_encoder(), place)
-    encoder = pretrained_encoder(default_encoder())
-    model = JointModel(encoder) if settings.architecture == "joint" else UtilityModel(encoder)
-    members = [pretrained.save_weights(model, place / f"member-{i}.safetensors") for i in range(settings.folds)]
-    known = storage.save_references(dialogues(encoder.config.hidden_size), place / "references.safetensors")
-    storage.save_manifest(
-        storage.Manifest(settings, 0, "", {}, Head(1.0, 0.3, 0.5, references=1.0), members, {}, 1e9, None, known), place
-    )
-    return place
 
 
 class Writer:
@@ -73,7 +55,7 @@ def seconds(work: Callable[[], object]) -> np.ndarray:
     return np.array([time.perf_counter() - wall, time.process_time() - cpu])
 
 
-def costs(words: Sequence[str], outputs: int, folders: dict[str, Path]) -> list[str]:
+def costs(words: Sequence[str], outputs: int, folders: dict[str, Path]) -> None:
     """A line for each: of the utility comparator the first checkpoint and a later one, of the joint one a later one."""
     writer = Writer(words, outputs)
     utility = architectures.load(folders["utility"])
@@ -87,28 +69,28 @@ def costs(words: Sequence[str], outputs: int, folders: dict[str, Path]) -> list[
     pairs = outputs * len(asked_of(LATE, Rules(), best=LATE - 5))
     asked = np.min([seconds(lambda: joint.compare(*sides)) for _ in range(ROUNDS)], axis=0) * pairs / len(sides[0])
     rows = [("utility, first", first), ("utility, later", later), (f"joint, {pairs:,} pairs both ways", asked)]
-    return [f"| {name} | {tokens:.0f} | {wall:.1f} | {cpu:.1f} |" for name, (wall, cpu) in rows]
+    for name, (wall, cpu) in rows:
+        row(name, f"{tokens:.0f}", f"{wall:.1f}", f"{cpu:.1f}")
 
 
-def main(args: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.selection.evaluation_cost", description=__doc__)
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--outputs", type=int, default=1000, help="of a checkpoint (default %(default)s)")
     parser.add_argument("--threads", type=int, default=2, help="default %(default)s")
     parser.add_argument("--precision", default="auto", help="fp32, bf16 or auto (default %(default)s)")
-    options = parser.parse_args(args)
+    options = parser.parse_args()
     torch.set_num_threads(options.threads)
     bf16 = use_bf16(options.precision, torch.device("cpu"))
     print(f"{options.outputs:,} outputs, {'bf16' if bf16 else 'fp32'}, {options.threads} threads\n")
-    print("| checkpoint | tokens of a text with its context | wall seconds | CPU seconds |\n|---|---:|---:|---:|")
+    head("checkpoint", "tokens of a text with its context", "wall seconds", "CPU seconds")
     with TemporaryDirectory() as place:
         folders = {}
         for kind in ("utility", "joint"):
             settings = Settings(architecture=kind, precision=options.precision)
             folders[kind] = saved(Path(place) / kind, settings)
         for words in (WORDS, made_up()):
-            print("\n".join(costs(words, options.outputs, folders)), flush=True)
-    return 0
+            costs(words, options.outputs, folders)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

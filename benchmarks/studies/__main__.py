@@ -8,6 +8,7 @@ models and few outputs: it shows that a study runs, and its numbers mean nothing
 
 import argparse
 import os
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
@@ -51,6 +52,11 @@ def main(words: list[str] | None = None) -> int:
         sets = (exported(options.campaign, options.data),)
     models = options.encoder, options.masked, options.causal
     asked = Asked(options.data, options.out, options.preset, options.seed, *models, options.stand_in, sets)
+    if options.preset == "tiny":
+        from benchmarks.studies.tiny_models import families
+
+        made = families(options.out / "models", options.seed)
+        asked = replace(asked, stand_in=made["encoder"][2], **made)
     study: Study = import_module(f"benchmarks.studies.{options.study.replace('-', '_')}")
     folder = options.out / "-".join(filter(None, (options.study, options.campaign, options.preset, str(options.seed))))
     parts = study.parts(asked)

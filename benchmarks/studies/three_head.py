@@ -8,7 +8,7 @@ searched in each split on its validation part with separate frozen networks (sec
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -169,10 +169,6 @@ def unavailable(asked: Asked) -> list[tuple[str, str]]:
 
 def parts(asked: Asked) -> list[Part]:
     tiny = asked.preset == "tiny"
-    if tiny:
-        from benchmarks.studies.tiny_models import families
-
-        asked = replace(asked, encoder=families(asked.out / "models", asked.seed)["encoder"][:1])
     files = [REFERENCES] if (asked.data / REFERENCES).exists() else []
     given = {"data": asked.of_sets(SET) + asked.digest(*files), "encoder": [*map(model_digest, asked.encoder)], "tiny": tiny}
     seeds = range(asked.seed, asked.seed + SEEDS[asked.preset])

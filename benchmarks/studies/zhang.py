@@ -46,12 +46,7 @@ def unavailable(asked: Asked) -> Sequence[tuple[str, str]]:
 
 def parts(asked: Asked) -> list[Part]:
     sources = {need: list(getattr(asked, need)) for need in METRICS}
-    if asked.preset == "tiny":
-        from benchmarks.studies.tiny_models import families
-
-        sources = families(asked.out / "models", asked.seed)
-    elif not sources["encoder"]:
-        sources["encoder"] = [""]
+    sources["encoder"] = sources["encoder"] or [""]
     few = 4 if asked.preset == "tiny" else None
     return [
         Part(

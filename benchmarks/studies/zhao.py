@@ -53,10 +53,6 @@ def unavailable(asked: Asked) -> list[tuple[str, str]]:
 
 def parts(asked: Asked) -> list[Part]:
     tiny = asked.preset == "tiny"
-    if tiny:
-        from benchmarks.studies.tiny_models import families
-
-        asked = replace(asked, encoder=families(asked.out / "models", asked.seed)["encoder"][:1])
     how = {"data": asked.of_sets(OWN, REFERENCED, ELSEWHERE), "dialogues": asked.digest(DIALOGUES), "seed": asked.seed}
     how |= {"encoder": [*map(model_digest, asked.encoder)], "replies": MOST_REPLIES[asked.preset], "tiny": tiny}
     slow = 0.02 if tiny else 1.0 if asked.preset == "small" else 20.0

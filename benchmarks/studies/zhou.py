@@ -69,11 +69,6 @@ def unavailable(asked: Asked) -> list[tuple[str, str]]:
 
 def parts(asked: Asked) -> list[Part]:
     size, tiny = SIZES[asked.preset], asked.preset == "tiny"
-    if tiny:
-        from benchmarks.studies.tiny_models import families
-
-        made = families(asked.out / "models", asked.seed)
-        asked = replace(asked, encoder=made["encoder"][:1], stand_in=made["encoder"][2], causal=made["causal"][:1])
     sets, seeds = asked.sets or SAMPLE_SETS, range(asked.seed, asked.seed + (5 if asked.preset == "paper" else 1))
     found, data = [], {"data": asked.of_sets(HOME), "dialogues": asked.digest(DIALOGUES)} if not asked.sets else {}
     names = size.names if data else []

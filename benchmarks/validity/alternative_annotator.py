@@ -7,11 +7,11 @@ the same, with a chance that is searched for so that, in a large sample, it is w
 of the null hypothesis) or as good as one. It answers once for all annotators, so that their tests depend on each other.
 """
 
-import argparse
-import sys
+from itertools import product
 
 import numpy as np
 
+from benchmarks.tables import head, options, row
 from evaluator.metaevaluation.alternative_annotator import EPSILON, aligned, alternative_annotator
 
 RIGHT = 0.8
@@ -55,22 +55,17 @@ def rates(epsilon: float, annotators: int, instances: int, right: float, n: int,
     return won / n, passed / n
 
 
-def main(args: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.validity.alternative_annotator", description=__doc__)
-    parser.add_argument("--n", type=int, default=2000, help="simulations of each row (default %(default)s)")
-    n = parser.parse_args(args).n
-    print("| annotators | instances | epsilon | on the border: wins against anybody | passes | as good as they: passes |")
-    print("|---|---|---|---|---|---|")
-    for epsilon in sorted(EPSILON.values()):
-        for annotators in (3, 5, 10):
-            right = border(epsilon, annotators)
-            for instances in (30, 100, 300):
-                won, passed = rates(epsilon, annotators, instances, right, n)
-                _, good = rates(epsilon, annotators, instances, RIGHT, n, seed=1)
-                cells = (f"{share:.3f} ({np.sqrt(share * (1 - share) / n):.3f})" for share in (won, passed, good))
-                print(f"| {annotators} | {instances} | {epsilon:g} | " + " | ".join(cells) + " |", flush=True)
-    return 0
+def main() -> None:
+    n = options(__doc__, 2000).parse_args().n
+    head("annotators", "instances", "epsilon", "on the border: wins against anybody", "passes", "as good as they: passes")
+    for epsilon, annotators in product(sorted(EPSILON.values()), (3, 5, 10)):
+        right = border(epsilon, annotators)
+        for instances in (30, 100, 300):
+            won, passed = rates(epsilon, annotators, instances, right, n)
+            _, good = rates(epsilon, annotators, instances, RIGHT, n, seed=1)
+            shares = (f"{share:.3f} ({np.sqrt(share * (1 - share) / n):.3f})" for share in (won, passed, good))
+            row(annotators, instances, f"{epsilon:g}", *shares)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

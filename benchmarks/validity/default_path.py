@@ -5,8 +5,6 @@ better than its equal, how often do 95% intervals hold the truth, and how wide a
 
 A test imports two such campaigns with the commands and finds the same board. `--filtered` reads only what the filter kept."""
 
-import argparse
-import sys
 import time
 from dataclasses import replace
 
@@ -14,6 +12,7 @@ import numpy as np
 from scipy import stats
 
 from annotation.quality.mad import keep_mask
+from benchmarks.tables import head, options, row, share_error
 from benchmarks.validity.crowds import Crowd, Entered, draw, scenarios
 from leaderboard.rating.decision import CONFIDENCE
 from leaderboard.rating.people_board import PeopleBoard, Reading, read_pairs, read_scores
@@ -57,27 +56,20 @@ def errs(crowd: Crowd, seed: int, filtered: bool) -> tuple[bool, float, float]:
     return wrong, float((np.abs(found.difference[pairs]) <= reach).mean()), float(np.median(2 * reach))
 
 
-def main(args: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.validity.default_path", description=__doc__)
-    parser.add_argument("--n", type=int, default=200, help="campaigns of each scenario (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="of the first campaign (default %(default)s)")
-    parser.add_argument("--only", default="", help="scenarios whose name contains this")
+def main() -> None:
+    parser = options(__doc__)
     parser.add_argument("--filtered", action="store_true", help="read only what the default filter keeps")
-    asked = parser.parse_args(args)
-    print("| equal systems | N | called different | SE | 95% intervals that hold 0 | median width, points | seconds |")
-    print("|---|---:|---:|---:|---:|---:|---:|")
+    asked = parser.parse_args()
+    head("equal systems", "N", "called different", "SE", "95% intervals that hold 0", "median width, points", "seconds")
     for name, crowd in scenarios().items():
-        if asked.only not in name:
-            continue
-        start = time.process_time()
-        found = [errs(crowd, asked.seed + k, asked.filtered) for k in range(asked.n)]
-        wrong, covered, width = np.array(found, dtype=float).T
-        rate, seconds = wrong.mean(), (time.process_time() - start) / asked.n
-        error = np.sqrt(max(rate, 1 / asked.n) * (1 - rate) / asked.n)
-        figures = f"{rate:.1%} | {error:.1%} | {covered.mean():.1%} | {np.median(width):.0f} | {seconds:.2f}"
-        print(f"| {name} | {asked.n} | {figures} |", flush=True)
-    return 0
+        if asked.only in name:
+            start = time.process_time()
+            found = [errs(crowd, asked.seed + k, asked.filtered) for k in range(asked.n)]
+            wrong, covered, width = np.array(found, dtype=float).T
+            rate, seconds = wrong.mean(), (time.process_time() - start) / asked.n
+            error, held = f"{share_error(rate, asked.n):.1%}", f"{covered.mean():.1%}"
+            row(name, asked.n, f"{rate:.1%}", error, held, f"{np.median(width):.0f}", f"{seconds:.2f}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -6,12 +6,11 @@ goes on to that number with the same people, and is played again, which is its s
 Campaigns follow each other by their seeds until n of them have said a number; nothing that comes after it decides. The middle
 half is that of the present differences: there they are near the true one, of which the forecast speaks."""
 
-import argparse
-import sys
 from dataclasses import replace
 
 import numpy as np
 
+from benchmarks.tables import head, options, row
 from benchmarks.validity.crowds import Crowd, draw
 from benchmarks.validity.default_path import read
 from leaderboard.boards.estimates import rough
@@ -50,14 +49,10 @@ def continued(crowd: Crowd, seed: int) -> tuple[float, int, bool] | None:
     return *said, bool(above[upper, lower] | above[lower, upper])
 
 
-def main(args: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.validity.forecasts", description=__doc__)
-    parser.add_argument("--n", type=int, default=200, help="campaigns that say a number, of each row (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="of the first campaign (default %(default)s)")
-    parser.add_argument("--only", default="", help="scenarios whose name contains this")
-    asked = parser.parse_args(args)
-    print("| campaigns | played | say a number | more contexts, quartiles | told apart then, all | the middle half | SE |")
-    print("|---|---:|---:|---|---:|---:|---:|")
+def main() -> None:
+    """n: campaigns that say a number."""
+    asked = options(__doc__).parse_args()
+    head("campaigns", "played", "say a number", "more contexts, quartiles", "told apart then, all", "the middle half", "SE")
     for name, crowd in SCENARIOS.items():
         if asked.only not in name:
             continue
@@ -67,18 +62,17 @@ def main(args: list[str] | None = None) -> int:
             found += [one] if one else []
             if len(found) == asked.n:
                 break
-        print(row(name, played, found), flush=True)
-    return 0
+        row(name, played, *figures(found))
 
 
-def row(name: str, played: int, found: list[tuple[float, int, bool]]) -> str:
+def figures(found: list[tuple[float, int, bool]]) -> list[str]:
     found = sorted(found)
     n, more, apart = len(found), [one[1] for one in found], np.array([one[2] for one in found])
     middle = apart[n // 4 : n - n // 4]
     error = np.sqrt(middle.mean() * (1 - middle.mean()) / len(middle))
     quartiles = " / ".join(f"{q:.0f}" for q in np.quantile(more, (0.25, 0.5, 0.75)))
-    return f"| {name} | {played} | {n} | {quartiles} | {apart.mean():.0%} | {middle.mean():.0%} | {error:.0%} |"
+    return [str(n), quartiles, *(f"{share:.0%}" for share in (apart.mean(), middle.mean(), error))]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -5,11 +5,11 @@ one of a context, old contexts get judgments after new ones have come. The gate 
 """
 
 import argparse
-import sys
 from dataclasses import dataclass
 
 import numpy as np
 
+from benchmarks.tables import head, row
 from leaderboard.noninferiority.confidence_sequence import empirical_bernstein
 from leaderboard.noninferiority.verdict import CONFIDENCE, Word
 
@@ -83,20 +83,18 @@ def shares(scenario: Scenario, runs: int, seed: int) -> dict[str, float]:
     return {name: count / runs for name, count in ever.items()}
 
 
-def main(args: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.validity.gate", description=__doc__)
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args(args)
-    error = 100 * 0.5 / np.sqrt(options.runs)
-    print(f"{options.runs:,} runs, {LOOKS} looks, seed {options.seed}; a share's error is at most {error:.2f} points.\n")
-    print("| the new version is | contexts | FAIL at any look | PASS at any look | PASS at the last |")
+    asked = parser.parse_args()
+    error = 100 * 0.5 / np.sqrt(asked.runs)
+    print(f"{asked.runs:,} runs, {LOOKS} looks, seed {asked.seed}; a share's error is at most {error:.2f} points.\n")
+    head("the new version is", "contexts", "FAIL at any look", "PASS at any look", "PASS at the last")
     for scenario in SCENARIOS:
-        found = shares(scenario, options.runs, options.seed)
-        cells = " | ".join(f"{100 * value:.2f}%" for value in found.values())
-        print(f"| {scenario.name} | {scenario.contexts} | {cells} |", flush=True)
-    return 0
+        of = shares(scenario, asked.runs, asked.seed)
+        row(scenario.name, scenario.contexts, *(f"{100 * value:.2f}%" for value in of.values()))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

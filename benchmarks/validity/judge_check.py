@@ -6,13 +6,13 @@ truth is the mean over all people and questions.
 """
 
 import argparse
-import sys
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 from scipy import stats
 
+from benchmarks.tables import head, row
 from leaderboard.offline.correction import Correction, Judged, Labels
 
 
@@ -101,21 +101,20 @@ def measured(world: World, runs: int, seed: int) -> dict[str, float]:
     return {name: float(np.mean(values)) for name, values in held.items()} | {"error": error}
 
 
-def main(args: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.validity.judge_check", description=__doc__)
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=250)
     parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args(args)
-    print(f"{options.runs} runs a row, each with 15 pairs of systems; seed {options.seed}.\n")
-    print(
-        "| people and judge | the judge is off by | corrected interval holds | SE | people's holds | its width, of people's |"
+    asked = parser.parse_args()
+    print(f"{asked.runs} runs a row, each with 15 pairs of systems; seed {asked.seed}.\n")
+    head(
+        "people and judge", "the judge is off by", "corrected interval holds", "SE", "people's holds", "its width, of people's"
     )
     for world in WORLDS:
-        found = measured(world, options.runs, options.seed)
-        shares = f"{100 * found['corrected']:.1f}% | {100 * found['error']:.1f} | {100 * found['people']:.1f}%"
-        print(f"| {world.name} | {found['judge']:.3f} | {shares} | {found['width']:.2f} |", flush=True)
-    return 0
+        of = measured(world, asked.runs, asked.seed)
+        shares = f"{100 * of['corrected']:.1f}%", f"{100 * of['error']:.1f}", f"{100 * of['people']:.1f}%"
+        row(world.name, f"{of['judge']:.3f}", *shares, f"{of['width']:.2f}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

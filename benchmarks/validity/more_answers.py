@@ -5,12 +5,10 @@ median interval becomes, how far the order of systems is from the truth, and whe
 
 Pairs: 60 contexts with scores, and some judgments of pairs. Judges: people score 40 contexts of 120, a judge scores all."""
 
-import argparse
-import sys
-
 import numpy as np
 from scipy import stats
 
+from benchmarks.tables import head, of_campaigns, options, row, share_error
 from benchmarks.validity.texted import Answered, Judge, Texted, draw, ordered
 from leaderboard.rating.bootstrap import context_draws
 from leaderboard.rating.crossed.joint_board import read_both
@@ -94,36 +92,32 @@ def measured(kind: str, equal: bool, seed: int) -> list[tuple[float, ...]]:
     return [facts(reading, strengths) for reading in readings]
 
 
-def main(args: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.validity.more_answers", description=__doc__)
-    parser.add_argument("--n", type=int, default=200, help="campaigns of each row (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="of the first campaign (default %(default)s)")
+def main() -> None:
+    parser = options(__doc__)
     parser.add_argument("--kind", choices=["pairs", "judges"], action="append", help="default: both")
     parser.add_argument("--systems", choices=list(COLUMNS), action="append", help="default: both")
-    asked = parser.parse_args(args)
+    asked = parser.parse_args()
     for kind in asked.kind or ["pairs", "judges"]:
         names = [f"{n} judgments of pairs" for n in PAIRS] if kind == "pairs" else [f"a judge, {name}" for name in JUDGES]
         for systems in asked.systems or list(COLUMNS):
-            print("\n| " + " | ".join(COLUMNS[systems]) + " |\n|---" + "|---:" * (len(COLUMNS[systems]) - 1) + "|")
+            print()
+            head(*COLUMNS[systems])
             found = np.array([measured(kind, systems == "equal", asked.seed + k) for k in range(asked.n)])
             for k, name in enumerate(names, start=1):
-                print((of_equal if systems == "equal" else of_apart)(name, found, k), flush=True)
-    return 0
+                row(name, asked.n, *(of_equal if systems == "equal" else of_apart)(found, k))
 
 
-def of_apart(name: str, found: np.ndarray, k: int) -> str:
+def of_apart(found: np.ndarray, k: int) -> list[str]:
     """found: (campaigns, kinds of answers, facts)"""
-    n, times, better = len(found), found[:, k, 0] / found[:, 0, 0], found[:, k, 1] - found[:, 0, 1]
-    width = f"{np.median(times):.3f} | {(times > 1 + 1e-9).mean():.1%}"
-    tau = f"{found[:, 0, 1].mean():.3f} | {found[:, k, 1].mean():.3f}"
-    return f"| {name} | {n} | {width} | {tau} | {better.mean():+.4f} | {better.std(ddof=1) / np.sqrt(n):.4f} |"
+    times, (better, error) = found[:, k, 0] / found[:, 0, 0], of_campaigns(found[:, k, 1] - found[:, 0, 1])
+    taus = [f"{found[:, which, 1].mean():.3f}" for which in (0, k)]
+    return [f"{np.median(times):.3f}", f"{(times > 1 + 1e-9).mean():.1%}", *taus, f"{better:+.4f}", f"{error:.4f}"]
 
 
-def of_equal(name: str, found: np.ndarray, k: int) -> str:
-    n, before, now = len(found), found[:, 0, 2].mean(), found[:, k, 2].mean()
-    error = np.sqrt(max(now, 1 / n) * (1 - now) / n)
-    return f"| {name} | {n} | {before:.1%} | {now:.1%} | {error:.1%} | {found[:, k, 3].mean():.1%} |"
+def of_equal(found: np.ndarray, k: int) -> list[str]:
+    before, now = found[:, 0, 2].mean(), found[:, k, 2].mean()
+    return [f"{share:.1%}" for share in (before, now, share_error(now, len(found)), found[:, k, 3].mean())]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -6,14 +6,13 @@ Kendall's tau with the true order, in simulated campaigns of systems that differ
 Where coverage is unequal, each system was judged on a share of the contexts of its own, between 30% and all, or people gave
 unequally many of the answers."""
 
-import argparse
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
 from scipy import stats
 
+from benchmarks.tables import head, of_campaigns, options, row
 from benchmarks.validity.crowds import Crowd, Entered, draw
 from benchmarks.validity.default_path import board
 
@@ -74,22 +73,15 @@ def kendall(estimate: np.ndarray, strengths: tuple[float, ...]) -> float:
     return float(stats.kendalltau(estimate, strengths).statistic)
 
 
-def main(args: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.validity.orders", description=__doc__)
-    parser.add_argument("--n", type=int, default=300, help="campaigns of each scenario (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="of the first campaign (default %(default)s)")
-    asked = parser.parse_args(args)
-    print("| systems that differ | N | tau of the board | tau of mean scores | board less mean | SE |")
-    print("|---|---:|---:|---:|---:|---:|")
+def main() -> None:
+    asked = options(__doc__, 300).parse_args()
+    head("systems that differ", "N", "tau of the board", "tau of mean scores", "board less mean", "SE")
     for name, scenario in SCENARIOS.items():
-        found = np.array([taus(scenario, asked.seed + k) for k in range(asked.n)])
-        more = found[:, 0] - found[:, 1]
-        figures = " | ".join(f"{tau:.3f}" for tau in found.mean(axis=0))
-        print(
-            f"| {name} | {asked.n} | {figures} | {more.mean():+.4f} | {more.std(ddof=1) / np.sqrt(asked.n):.4f} |", flush=True
-        )
-    return 0
+        if asked.only in name:
+            found = np.array([taus(scenario, asked.seed + k) for k in range(asked.n)])
+            more, error = of_campaigns(found[:, 0] - found[:, 1])
+            row(name, asked.n, *(f"{tau:.3f}" for tau in found.mean(axis=0)), f"{more:+.4f}", f"{error:.4f}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

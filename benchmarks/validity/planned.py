@@ -7,8 +7,6 @@ that is found with power 80%. In the campaign, by other people, the last system 
 where the default board puts it above the first. --imported: so many campaigns of each row, and their pilots, also go as files
 through the commands, the default filter and the default board, and must give the same plan and the same statement."""
 
-import argparse
-import sys
 import tempfile
 import time
 from dataclasses import dataclass, replace
@@ -23,6 +21,7 @@ from annotation.design.pilot import components_of, pair_assumptions_of
 from annotation.design.plan import Protocol
 from annotation.design.power import Scale
 from benchmarks.database import own_database
+from benchmarks.tables import head, options, row
 from benchmarks.validity import default_path
 from benchmarks.validity.crowds import EASY, TIE, Crowd, Entered, cuts, draw
 
@@ -144,34 +143,23 @@ def compared(planned: Planned, seed: int, folder: Path) -> tuple[bool, float]:
     return found
 
 
-def main(args: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.validity.planned", description=__doc__)
-    parser.add_argument("--n", type=int, default=200, help="campaigns of each row (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="of the first campaign (default %(default)s)")
-    parser.add_argument("--only", default="", help="rows whose name contains this")
+def main() -> None:
+    parser = options(__doc__)
     parser.add_argument("--imported", type=int, default=0, help="of each row, go through the commands too (default none)")
-    asked = parser.parse_args(args)
-    print("| planned for 80% | N | imported | found | SE | planned difference, median | without a plan | seconds |")
-    print("|---|---:|---:|---:|---:|---:|---:|---:|")
+    asked = parser.parse_args()
+    head("planned for 80%", "N", "imported", "found", "SE", "planned difference, median", "without a plan", "seconds")
     with own_database(), tempfile.TemporaryDirectory() as folder:
         for name, planned in scenarios().items():
             if asked.only in name:
-                start = time.process_time()
-                seeds = range(asked.seed, asked.seed + asked.n)
+                start, seeds = time.process_time(), range(asked.seed, asked.seed + asked.n)
                 found = [compared(planned, seed, Path(folder)) for seed in seeds[: asked.imported]]
                 found += [simulated(planned, seed) for seed in seeds[asked.imported :]]
-                print(row(name, found, asked.imported, time.process_time() - start), flush=True)
-    return 0
-
-
-def row(name: str, found: list[tuple[bool, float]], imported: int, seconds: float) -> str:
-    above, wanted = np.array(found, dtype=float).T
-    n, power = len(found), above.mean()
-    error = np.sqrt(power * (1 - power) / n)
-    without = np.isnan(wanted).mean()
-    figures = f"{power:.1%} | {error:.1%} | {np.nanmedian(wanted):.3f} | {without:.1%} | {seconds / n:.2f}"
-    return f"| {name} | {n} | {min(imported, n)} | {figures} |"
+                above, wanted = np.array(found, dtype=float).T
+                power, seconds = above.mean(), (time.process_time() - start) / asked.n
+                error = np.sqrt(power * (1 - power) / asked.n)
+                shown = f"{power:.1%}", f"{error:.1%}", f"{np.nanmedian(wanted):.3f}", f"{np.isnan(wanted).mean():.1%}"
+                row(name, asked.n, min(asked.imported, asked.n), *shown, f"{seconds:.2f}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

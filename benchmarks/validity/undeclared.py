@@ -6,14 +6,13 @@ true ones declared?
 
 `--found` leaves out the boards with the true groups, which take a third of the time."""
 
-import argparse
-import sys
 import time
 
 import numpy as np
 from scipy import stats
 
 from annotation.quality.dependence import copies, plain
+from benchmarks.tables import head, options, row, share_error
 from benchmarks.validity.texted import Answered, Texted, draw, scenarios
 from leaderboard.rating.crossed.text_groups import text_groups
 from leaderboard.rating.decision import CONFIDENCE
@@ -66,30 +65,24 @@ def measured(campaign: Texted, seed: int, declared: bool = True) -> tuple[float,
     return *wrong, *held[1:], *(float(np.median(2 * one)) for one in reach[:2]), grouped
 
 
-def main(args: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.validity.undeclared", description=__doc__)
-    parser.add_argument("--n", type=int, default=250, help="campaigns of each scenario (default %(default)s)")
-    parser.add_argument("--seed", type=int, default=0, help="of the first campaign (default %(default)s)")
-    parser.add_argument("--only", default="", help="the scenario of this name")
+def main() -> None:
+    parser = options(__doc__, 250, "the scenario of this name")
     parser.add_argument("--found", action="store_true", help="without the boards with the true groups")
-    asked = parser.parse_args(args)
-    columns = "equal systems", "N", "ungrouped: called different", "default", "SE", "intervals that hold 0", "grouped"
-    more = "width, times", "mean width, times", "true groups: called different", "hold 0", "seconds"
-    print("| " + " | ".join([*columns, *more]) + " |\n|---" + "|---:" * 11 + "|")
+    asked = parser.parse_args()
+    head("equal systems", "N", "ungrouped: called different", "default", "SE", "intervals that hold 0", "grouped",
+         "width, times", "mean width, times", "true groups: called different", "hold 0", "seconds")  # fmt: skip
     for name, campaign in scenarios().items():
         if asked.only not in ("", name) or campaign.judges:
             continue
         start = time.process_time()
         rows = np.array([measured(campaign, asked.seed + k, not asked.found) for k in range(asked.n)], dtype=float)
         before, now, declared, held, held_declared, _, _, grouped = rows.mean(axis=0)
-        se, ratio = np.sqrt(max(now, 1 / asked.n) * (1 - now) / asked.n), rows[:, 6] / rows[:, 5]
-        seconds = (time.process_time() - start) / asked.n
-        figures = f"{before:.1%} | {now:.1%} | {se:.1%} | {held:.1%} | {grouped:.0%}"
-        of_true = "– | –" if asked.found else f"{declared:.1%} | {held_declared:.1%}"
-        wider = f"{np.median(ratio):.2f} | {ratio.mean():.2f} | {of_true} | {seconds:.2f}"
-        print(f"| {name} | {asked.n} | {figures} | {wider} |", flush=True)
-    return 0
+        ratio, seconds = rows[:, 6] / rows[:, 5], (time.process_time() - start) / asked.n
+        shares = [f"{share:.1%}" for share in (before, now, share_error(now, asked.n), held)]
+        of_true = ["–", "–"] if asked.found else [f"{declared:.1%}", f"{held_declared:.1%}"]
+        wider = f"{np.median(ratio):.2f}", f"{ratio.mean():.2f}"
+        row(name, asked.n, *shares, f"{grouped:.0%}", *wider, *of_true, f"{seconds:.2f}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
