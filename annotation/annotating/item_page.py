@@ -2,15 +2,23 @@
 
 import time
 import uuid
+from collections.abc import Sequence
 
 from django.core import signing
 
 from annotation.campaigns.images import images_in
-from annotation.models import Assignment, Campaign, Item
+from annotation.campaigns.protocol import CriterionSpec
+from annotation.models import Assignment, Campaign, Context, Criterion, Item, Output
 from annotation.questions import registry
 from annotation.questions.store import REASON_LENGTH
 
 SHOWN = "annotation.shown"  # salt of the signed time at which a page was shown
+ASKED = "How can I learn to juggle?"
+ANSWERED = (  # what nobody wrote for a campaign
+    "Start with one ball and throw it from hand to hand at the height of your eyes. Then take two, and throw the second when "
+    "the first is at its highest point.",
+    "Juggling is a skill that many people enjoy.",
+)
 PAGES = {1: "annotation/score.html", 2: "annotation/pair.html"}  # by how many outputs an item shows
 
 
@@ -35,6 +43,17 @@ def item_context(campaign: Campaign, item: Item, swapped=False, answer=None, ref
         "reason_length": REASON_LENGTH,
         "refused": refused,
     }
+
+
+def examples(campaign: Campaign, specs: Sequence[CriterionSpec]) -> list[dict]:
+    """What people would be asked of these criteria by a campaign that is not stored, about texts made up for it: an output,
+    a pair, or both."""
+    campaign.asked = [Criterion(pk=n, campaign=campaign, **spec.fields()) for n, spec in enumerate(specs, start=1)]
+    context = Context(campaign=campaign, turns=[ASKED])
+    output, other = (Output(pk=n, context=context, text=text) for n, text in enumerate(ANSWERED, start=1))
+    items = [Item(campaign=campaign, output=output)] if campaign.likert else []
+    items += [Item(campaign=campaign, output=output, other=other)] if campaign.pairwise else []
+    return [item_context(campaign, item) for item in items]
 
 
 def marked_texts(campaign: Campaign, item: Item) -> dict:

@@ -30,6 +30,16 @@ SECTIONS = [
     ),
     ("Publication", "", ["board_is_public", "plays_new_comparators"]),
 ]
+STEPS = [  # each with the sections that it has, by their place in SECTIONS
+    ("What is asked", "What people judge, and the questions they answer.", (0,)),
+    ("On which texts", "You import the texts next, from a file. Here you choose how they are shown and paired.", (2, 3)),
+    ("Who answers", "What annotators read, how much each of them judges, and what they get at the end.", (1, 5)),
+    (
+        "Quality and plan",
+        "Checks on the answers, and who sees the result. Once there are texts, the page Plan says how many answers are enough.",
+        (4, 6),
+    ),
+]
 LABELS = {
     "likert": "Score single outputs on the criteria below",
     "pairwise": "Judge pairs of outputs",
@@ -110,9 +120,9 @@ class CampaignForm(forms.ModelForm):
         for name in fixed:
             self.fields[name].disabled = True
 
-    def sections(self) -> list[dict]:
-        """Each part of the design with its fields; a part nobody touched stays folded."""
-        return [
+    def steps(self) -> list[dict]:
+        """The steps of the design, each with its sections and their fields; a section nobody touched stays folded."""
+        sections = [
             {
                 "title": title,
                 "about": about,
@@ -121,6 +131,14 @@ class CampaignForm(forms.ModelForm):
             }
             for title, about, names in SECTIONS
         ]
+        return [{"title": title, "about": about, "sections": [sections[n] for n in own]} for title, about, own in STEPS]
+
+    def sketch(self) -> Campaign:
+        """What was typed so far as a campaign that is not stored; of fields that are wrong, what a new campaign has."""
+        if self.is_bound:
+            self.is_valid()
+            return self.instance
+        return Campaign(**{name: value for name, value in self.initial.items() if name in self._meta.fields})
 
     def clean_text_format(self) -> str:
         return self.cleaned_data["text_format"] or self.instance.text_format
@@ -254,7 +272,9 @@ def as_typed(form) -> dict:
 
 
 def filled_rows(formset) -> list[CriterionSpec]:
-    rows = [form.cleaned_data for form in formset if form.cleaned_data.get("name") and not form.cleaned_data["remove"]]
+    """The rows that have a name and are in order; of a formset that is valid, all that have a name."""
+    rows = [form.cleaned_data for form in formset if form.is_valid()]
+    rows = [row for row in rows if row.get("name") and not row["remove"]]
     return [CriterionSpec(**({name: row[name] for name in SHARED} | row["spec"])) for row in rows]
 
 

@@ -58,8 +58,8 @@ class RightsForm(forms.ModelForm):
 
     field_order = ["is_admin", "may_create_campaigns", "is_active"]
 
-    def __init__(self, *args, instance: User, **kwargs):
-        super().__init__(*args, instance=copy.copy(instance), initial={"is_admin": instance.is_staff}, **kwargs)
+    def __init__(self, data, instance: User):
+        super().__init__(data, instance=copy.copy(instance), initial={"is_admin": instance.is_staff})
         if not settings.OIDC_ISSUER:
             del self.fields["oidc_subject"]
 

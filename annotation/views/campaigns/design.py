@@ -9,6 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_POST
 
 from annotation.access import campaign_for_researcher
+from annotation.annotating.item_page import examples
 from annotation.campaigns import lifecycle, protocol
 from annotation.campaigns.overview import rich_texts
 from annotation.campaigns.protocol import answers_in, fixed_settings
@@ -23,15 +24,19 @@ def _may_create(user) -> bool:
 
 @login_required
 def new(request):
-    """GET ?template=NAME: the form filled in for a kind of campaign."""
+    """GET ?template=NAME: the form filled in for a kind of campaign. POST with `preview` stores nothing: it shows what
+    annotators would be asked, beside what was typed."""
     if not _may_create(request.user):
         raise PermissionDenied
     chosen = TEMPLATES.get(request.GET.get("template", ""))
     asked = settings_of(chosen) if chosen else {"criteria": []}
     form = NewCampaignForm(request.POST or None, initial={name: asked[name] for name in asked if name != "criteria"})
     criteria = criteria_formset(request.POST or None, rows_of(asked["criteria"]))
+    shown = examples(form.sketch(), filled_rows(criteria) if form.is_bound else asked["criteria"])
     if "add_criterion" in request.POST:
         form, criteria = NewCampaignForm(initial=as_typed(form)), _with_a_row_more(criteria)
+    elif "preview" in request.POST:
+        form, criteria = NewCampaignForm(initial=as_typed(form)), criteria_formset(rows=[as_typed(row) for row in criteria])
     elif request.method == "POST" and form.is_valid() & criteria.is_valid():
         try:
             campaign = lifecycle.create_campaign(**form.cleaned_data, criteria=filled_rows(criteria), user=request.user)
@@ -40,7 +45,7 @@ def new(request):
         else:
             messages.success(request, "The campaign is created. Next, import the outputs to judge.")
             return redirect("import_data", campaign.slug)
-    context = {"form": form, "criteria": criteria, "templates": TEMPLATES, "chosen": chosen}
+    context = {"form": form, "criteria": criteria, "templates": TEMPLATES, "chosen": chosen, "examples": shown}
     return render(request, "annotation/design.html", context, status=422 if form.is_bound else 200)
 
 

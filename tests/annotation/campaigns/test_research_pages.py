@@ -96,9 +96,9 @@ class TestJobs:
         upload = Upload.objects.create(campaign=world.campaign, name="a.csv", size=9, kind="scores", job=job)
         link = f'<a href="/c/talk/import/{upload.pk}/">Import a.csv</a>'
         assert link in text(world.sign_in(world.alice).get())
-        assert link in text(world.sign_in(User.objects.create_superuser("root")).client.get("/"))
+        assert link in text(world.sign_in(User.objects.create_superuser("root")).client.get("/jobs/"))
         Job.objects.filter(pk=job.pk).update(status="failed")
-        assert link not in text(world.client.get("/"))
+        assert link not in text(world.client.get("/jobs/"))
 
 
 class TestAround:

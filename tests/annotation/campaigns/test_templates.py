@@ -54,6 +54,32 @@ def test_each_makes_a_campaign_with_the_scales_of_its_source(name):
     assert all(c.description and (c.kind == "spans" or c.low_label and c.high_label) for c in campaign.criteria.all())
 
 
+class TestThePreview:
+    """Beside the form of a new campaign stands what annotators would be asked."""
+
+    @pytest.mark.parametrize("name", TEMPLATES)
+    def test_each_template_is_shown_as_it_is_asked(self, world, name):
+        page = world.sign_in(world.alice).client.get("/new/", {"template": name})
+        asked = [[(q.criterion and q.criterion.name) for q in item["questions"]] for item in page.context["examples"]]
+        criteria = [list(SCALES[name])] if SCALES[name] else []
+        assert asked == criteria + ([[None]] if TEMPLATES[name].pairwise else [])
+        assert all(f'<bdi lang="">{criterion}</bdi>' in text(page) for criterion in SCALES[name])
+
+    def test_it_follows_what_is_typed_and_stores_nothing(self, world):
+        typed = PROTOCOL | rows({"name": "Wit", "low": 1, "high": 4}, {"name": "", "low": 9}) | {"title": "", "preview": "1"}
+        page = world.sign_in(world.alice).client.post("/new/", typed)
+        (item,) = page.context["examples"]
+        assert [len(question.points) for question in item["questions"]] == [4]
+        assert page.status_code == 200 and "This field is required" not in text(page)
+        assert 'value="Wit"' in text(page) and Campaign.objects.count() == 1
+
+    def test_what_is_wrong_is_left_out(self, world):
+        asked = rows({"name": "Wit", "low": 4, "high": 1}, {"name": "Tone", "low": 1, "high": 5})
+        typed = PROTOCOL | asked | {"overlap": "many", "preview": "1"}
+        page = world.sign_in(world.alice).client.post("/new/", typed)
+        assert [q.criterion.name for item in page.context["examples"] for q in item["questions"]] == ["Tone"]
+
+
 class TestOnThePage:
     def test_all_are_offered(self, world):
         page = text(world.sign_in(world.alice).client.get("/new/"))
