@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from evaluator.judge_tables.text_tables import aligned, tabular
+from evaluator.metaevaluation.robustness import FEWEST_CASES
 
 SCOPES = {"all": "All outputs", "without_human": "Without outputs that people wrote"}
 LEVELS = {"sample": "over all outputs", "context": "within contexts", "system": "over systems"}
@@ -16,6 +17,9 @@ KINDS = {"expert": "experts", "skilled": "skilled annotators", "crowd": "crowd w
 
 
 WORTH = "worth: how many more answers of these annotators 10,000 answers of the judge replace, with a lower bound (97.5%)"
+ATTACKS = (
+    f"Share of good answers preferred to spoilt ones, in two wordings of each attack; - where it had under {FEWEST_CASES} cases"
+)
 _CHANGES = (("noise", 0.1), ("noise", 0.5), ("discrete", None))  # `metaevaluation.score_changes`
 
 
@@ -62,7 +66,7 @@ def as_csv(record: dict[str, Any]) -> str:
     """A row for each judge and scope; empty where there is nothing."""
     out = io.StringIO()
     attacks = {one["judge"]: one["attacks"] for one in record.get("attacks", [])}
-    names = list(dict.fromkeys(_attack_column(one) for found in attacks.values() for one in found))
+    names = list(dict.fromkeys(name for found in attacks.values() for name in _attack_shares(found)))
     rows = [
         {
             "scope": scope,
@@ -96,7 +100,7 @@ def as_latex(record: dict[str, Any]) -> str:
         if rows := _change_rows(found["rows"]):
             parts += ["% Pearson's correlation if people's scores had noise, or the judge's were rounded", *tabular(rows)]
     if rows := _attack_rows(record.get("attacks", [])):
-        parts += ["% Share of good answers preferred to spoilt ones, in two wordings of each attack", *tabular(rows)]
+        parts += [f"% {ATTACKS}", *tabular(rows)]
     return "\n".join(parts) + "\n"
 
 
@@ -117,17 +121,15 @@ def _attack_column(one: dict[str, Any]) -> str:
 
 
 def _attack_shares(found: list[dict[str, Any]]) -> dict[str, Any]:
-    return {_attack_column(one): one["share"] for one in found}
+    told = {_attack_column(one): one["share"] if one["n"] >= FEWEST_CASES else None for one in found}
+    return told | {f"{_attack_column(one)}_n": one["n"] for one in found}
 
 
 def _attacks(found: list[dict[str, Any]]) -> list[str]:
     """Of each judge that was attacked, the share of good answers preferred to spoilt ones: in the suite's words, and others."""
     if not found:
         return []
-    lines = [
-        "Good answers preferred to spoilt ones, in two wordings of each attack",
-        *aligned(_attack_rows(found) or [["judge"]]),
-    ]
+    lines = [ATTACKS, *aligned(_attack_rows(found) or [["judge"]])]
     return [*lines, *(f"{one['judge']}: not attacked, {one['why']}." for one in found if one["why"]), ""]
 
 
@@ -136,10 +138,14 @@ def _attack_rows(found: list[dict[str, Any]]) -> list[list[str]]:
     names = list(dict.fromkeys(one["attack"] for judge in found for one in judge["attacks"]))
     rows = [["judge", *names]] if names else []
     for judge in found:
-        share = {(one["attack"], one["other_words"]): one["share"] for one in judge["attacks"]}
-        cells = ["/".join(f"{share[name, other]:.2f}" for other in (False, True) if (name, other) in share) for name in names]
+        told = {(one["attack"], one["other_words"]): _attack_share(one) for one in judge["attacks"]}
+        cells = ["/".join(told[name, other] for other in (False, True) if (name, other) in told) for name in names]
         rows += [[judge["judge"], *cells]] if judge["attacks"] else []
     return rows
+
+
+def _attack_share(one: dict[str, Any]) -> str:
+    return f"{one['share']:.2f}" if one["n"] >= FEWEST_CASES else "-"
 
 
 def _priced(used: dict[str, Any]) -> str:

@@ -24,6 +24,8 @@ ASKED_ATTACKS = {
     "cut": "cut",
     "shuffled": "shuffled",
     "appended": "appended-to",
+    "negated": "negated",
+    "one word changed": "one-word-changed",
 }
 
 
@@ -85,18 +87,22 @@ def calibrated(measured: dict[str, float] | None) -> GateQuestion:
 
 def not_fooled(table: list[dict[str, Any]]) -> GateQuestion:
     """table: `card_figures.attack_table`. Text that is blank, copied, repeated, off-topic, another context's or broken has to
-    lose to the honest output; of the other attacks the worst is told, since a good answer may well be short, negated or
-    generic, and what is one other word, name or number takes knowledge."""
+    lose to the honest output, and so has what denies it or has another answer's word; of the other attacks the worst is told,
+    since a good answer may well be short or generic, and another name or number takes knowledge."""
     asked = [row for row in table if row["attack"] in ASKED_ATTACKS]
     if not asked:
         return GateQuestion("Hard to fool?", True, "No adversarial test was run.")
     worst = min(asked, key=lambda row: row["share"])
-    answer = f"The most successful attack is {_attack(worst)}: the honest output wins in {worst['share']:.0%}"
+    answer = f"The most successful attack is {_attack(worst)}: the honest output wins in {_cases(worst)}"
     answer += f" ({worst['low']:.0%} to {worst['high']:.0%}); at least {SMALLEST_SHARE:.0%} is required."
     if others := [row for row in table if row not in asked]:
         least = min(others, key=lambda row: row["share"])
-        answer += f" Reported, not required: {_attack(least)}, {least['share']:.0%}."
+        answer += f" Reported, not required: {_attack(least)}, {_cases(least)}."
     return GateQuestion("Hard to fool?", worst["share"] >= SMALLEST_SHARE, answer)
+
+
+def _cases(row: dict[str, Any]) -> str:
+    return f"{row['share']:.0%} of {row['n']:,} cases"
 
 
 def _attack(row: dict[str, Any]) -> str:

@@ -43,6 +43,9 @@ FILLER_HELD_OUT = "well , you know , i mean , like , basically , at the end of t
 NONSENSE = ("bla", "fro", "gli", "mur", "nok", "plo", "quee", "rix", "sna", "tro", "vash", "zib")
 NAMES = ("Robert", "Tuesday", "Norway", "Susan", "Chicago", "November")
 SMALLEST_SHARE = 0.8  # of cases in which the good answer is to win: below it a judge is fooled
+# Of fewer cases no share is told: even if the good answer won them all, SMALLEST_SHARE would not be shown with 95% confidence
+# (Clopper and Pearson 1934: the lower bound of n out of n is 0.025 ** (1 / n)).
+FEWEST_CASES = 17
 SHORTEST_CUT = 4  # words of an answer that is cut
 
 Attack = Callable[[Sequence[str], str, str, np.random.Generator], Sequence[str]]

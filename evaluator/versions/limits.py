@@ -2,18 +2,23 @@
 
 from typing import Any
 
-from evaluator.metaevaluation.robustness import SMALLEST_SHARE
+from evaluator.metaevaluation.robustness import FEWEST_CASES, SMALLEST_SHARE
 
 
 def limits(metrics: dict[str, Any]) -> str:
     """In sentences, of a version's metrics; "" where they say of nothing that it is not known."""
     attacks, said = metrics.get("attacks") or [], []
     worst: dict[str, float] = {}
+    few = {row["attack"]: row["n"] for row in attacks if row["n"] < FEWEST_CASES}
     for row in attacks:
-        worst[row["attack"]] = min(row["share"], worst.get(row["attack"], 1.0))
+        if row["attack"] not in few:
+            worst[row["attack"]] = min(row["share"], worst.get(row["attack"], 1.0))
     if fooled := sorted((share, name) for name, share in worst.items() if share < SMALLEST_SHARE):
         told = ", ".join(f"{name} ({share:.0%})" for share, name in fooled)
         said.append(f"It does not tell a good output from these in {SMALLEST_SHARE:.0%} of cases: {told}.")
+    if few:
+        told = ", ".join(f"{name} ({n})" for name, n in few.items())
+        said.append(f"Of these attacks there were under {FEWEST_CASES} cases, too few to say: {told}.")
     for row in [*(metrics.get("correlations") or []), *(metrics.get("transfer") or [])]:
         beside = row.get("above_cosine")
         if beside and beside["low"] <= 0:

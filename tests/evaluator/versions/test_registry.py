@@ -158,26 +158,34 @@ class TestGate:
         off = {"error": 0.05, "low": 0.02, "high": 0.09}
         assert gate.calibrated(off).passed and not gate.calibrated(off | {"error": 0.051}).passed
         assert gate.calibrated(None).passed
-        row = {"attack": "empty", "other_words": False, "share": 0.9, "low": 0.8, "high": 1.0}
+        row = {"attack": "empty", "other_words": False, "share": 0.9, "low": 0.8, "high": 1.0, "n": 40}
         parroted = row | {"attack": "parroted", "other_words": True, "share": 0.6, "low": 0.5, "high": 0.7}
         asked = gate.not_fooled([row, parroted])
-        assert not asked.passed and "copied text (in other words): the honest output wins in 60% (50% to 70%)" in asked.answer
+        assert (
+            not asked.passed
+            and "copied text (in other words): the honest output wins in 60% of 40 cases (50% to 70%)" in asked.answer
+        )
         assert gate.not_fooled([]).passed
 
     def test_other_attacks_are_reported_and_not_asked_for(self):
-        row = {"attack": "negated", "other_words": False, "share": 0.1, "low": 0.0, "high": 0.2}
+        row = {"attack": "swapped", "other_words": False, "share": 0.1, "low": 0.0, "high": 0.2, "n": 20}
         assert gate.not_fooled([row]).answer == "No adversarial test was run."
+        assert (
+            not gate.not_fooled([row | {"attack": "negated"}]).passed
+            and not gate.not_fooled([row | {"attack": "one word changed"}]).passed
+        )
         asked = gate.not_fooled([row | {"attack": "empty", "share": 0.8}, row, row | {"attack": "padded", "share": 0.3}])
-        assert asked.passed and asked.answer.endswith("Reported, not required: negated text, 10%.")
+        assert asked.passed and asked.answer.endswith("Reported, not required: swapped text, 10% of 20 cases.")
 
 
 class TestLimits:
     def test_the_first_line_names_what_fools_it_and_what_it_is_not_above(self):
-        row = {"attack": "cut", "other_words": False, "share": 0.79}
+        row = {"attack": "cut", "other_words": False, "share": 0.79, "n": 17}
+        few = [row | {"attack": "swapped", "share": 0.0, "n": 1}]
         beside = {"cosine": "the last turn", "pearson": 0.4, "above": -0.1, "low": -0.2, "high": -0.01}
         said = limits(
             {
-                "attacks": [row, row | {"attack": "empty", "share": 0.8}, row | {"attack": "negated", "share": 0.6}],
+                "attacks": [row, row | {"attack": "empty", "share": 0.8}, row | {"attack": "negated", "share": 0.6}, *few],
                 "correlations": [{"campaign": "talk", "above_cosine": beside}],
                 "transfer": [{"campaign": "chat", "above_cosine": beside | {"low": 0.01, "high": 0.2}}],
                 "heldout_pairwise_interval": [0.6, 0.7],
@@ -186,6 +194,7 @@ class TestLimits:
         )
         assert said == (
             "It does not tell a good output from these in 80% of cases: negated (60%), cut (79%)."
+            " Of these attacks there were under 17 cases, too few to say: swapped (1)."
             " On talk, it is below the untrained cosine with the last turn."
             " It is not known to be better than “longer is better”."
         )
