@@ -220,6 +220,9 @@ class AnchorSet(models.Model):
         blank=True,
         help_text="[[output, output], ...], each by context, system, checkpoint and sample; drawn when it is asked first.",
     )
+    every_days = models.PositiveSmallIntegerField(
+        null=True, blank=True, help_text="It is asked again by itself so many days after the last time; empty: never."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self):

@@ -75,11 +75,23 @@ class AskAgainSerializer(KnownFields, serializers.Serializer):
     seed = serializers.IntegerField(min_value=0, max_value=2**31 - 1, default=0, help_text="Of the draw, the first time.")
 
 
+class ScheduleSerializer(KnownFields, serializers.Serializer):
+    judge = serializers.CharField(max_length=LONGEST_NAME, help_text="A language model that was asked a first time.")
+    every_days = serializers.IntegerField(
+        min_value=1, max_value=anchors.MOST_DAYS, allow_null=True, help_text="After the last time; null: never."
+    )
+
+
 class AskedAgainSerializer(serializers.Serializer):
     """One time that a language model was asked about its anchor set. drift: against the first time; null before it ends, and of
     the first."""
 
     judge = serializers.CharField(source="anchor_set.judge.name")
+    every_days = serializers.IntegerField(
+        source="anchor_set.every_days",
+        allow_null=True,
+        help_text="It is asked again by itself so many days after the last time.",
+    )
     asked_at = serializers.DateTimeField(source="created_at")
     drift = serializers.DictField(allow_null=True)
     used = serializers.DictField(help_text="calls, tokens, cost, prices and models that answered.")
@@ -153,7 +165,8 @@ class ModelsView(APIView):
 
 
 class AskAgainView(APIView):
-    """Has a language model changed? POST asks it again about its anchor set; GET lists each time, the newest first."""
+    """Has a language model changed? POST asks it again about its anchor set; PUT sets after how many
+    days that happens by itself; GET lists each time, the newest first."""
 
     @extend_schema(responses=AskedAgainSerializer(many=True))
     def get(self, request, slug):
@@ -167,6 +180,13 @@ class AskAgainView(APIView):
         asked = valid(AskAgainSerializer(data=request.data))
         asking = anchors.start(campaign, asked["judge"], asked.get("pairs"), asked["seed"], user=request.user)
         return Response(JobSerializer(asking.job).data, status=201)
+
+    @extend_schema(request=ScheduleSerializer, responses=ScheduleSerializer)
+    def put(self, request, slug):
+        campaign = campaign_for_researcher(request.user, slug)
+        chosen = valid(ScheduleSerializer(data=request.data))
+        anchors.set_schedule(campaign, chosen["judge"], chosen["every_days"], user=request.user)
+        return Response(chosen)
 
 
 class JuriesView(APIView):

@@ -149,8 +149,9 @@ def _attack_share(one: dict[str, Any]) -> str:
 
 
 def _priced(used: dict[str, Any]) -> str:
-    silent = used.get("replies_without_usage", 0)
-    return f"cost not known: {silent:,} replies say nothing of tokens" if silent else f"cost {used['cost']:.2f}"
+    if silent := used.get("replies_without_usage", 0):
+        return f"cost not known: {silent:,} replies say nothing of tokens"
+    return f"cost {used['cost']:.2f}" if used["cost"] else "no price is set"
 
 
 def absent(record: dict[str, Any]) -> dict[str, list[str]]:
@@ -176,7 +177,8 @@ def took(row: dict[str, Any]) -> str:
         said.append(f"{used['by_probabilities']:,} of {used['outputs']:,} scores are means by probabilities")
     if used.get("without_references"):
         said.append(f"{used['without_references']:,} texts have no references, and were judged without")
-    said += [f"not judged, {why} ({count:,})" for why, count in used.get("why_unjudged", {}).items()]
+    silent = "{} of {:,} pairs" if "pairs_of_jury" in used else "not judged, {} ({:,})"  # of a jury others may have answered
+    said += [silent.format(why, count) for why, count in used.get("why_unjudged", {}).items()]
     said += [f"{name} answered in its place ({count:,} replies)" for name, count in used.get("other_models", {}).items()]
     return "; ".join(said)
 
@@ -220,9 +222,11 @@ def coverage(row: dict[str, Any], rows: list[dict[str, Any]]) -> float | None:
 
 
 def price(row: dict[str, Any]) -> str:
-    """What its answers cost; empty where it was not asked for money, "?" where its replies do not say."""
+    """What its answers cost; empty where it was not asked for money or has no price, "?" where its replies do not say."""
     used = row["settings"]
-    return "" if "calls" not in used else "?" if used.get("replies_without_usage", 0) else f"{used['cost']:.2f}"
+    if used.get("replies_without_usage"):
+        return "?"
+    return f"{used['cost']:.2f}" if used.get("cost") else ""
 
 
 def own_in_words(row: dict[str, Any]) -> str:

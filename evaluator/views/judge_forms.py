@@ -5,6 +5,7 @@ from typing import Any
 from django import forms
 
 from evaluator import model_settings, prompts
+from evaluator.judge_tables.anchors import MOST_DAYS
 from evaluator.judges.jury import WAYS
 from evaluator.metaevaluation.alternative_annotator import EPSILON
 from evaluator.models import Judge
@@ -27,7 +28,8 @@ class EvaluateForm(forms.Form):
         label="Also ask these judges",
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="What a judge answered before is kept and costs nothing. Stop the job to stop asking.",
+        help_text="What a judge answered before is kept and costs nothing. A jury asks its judges. Stop the job to stop"
+        " asking.",
     )
 
     def __init__(self, *args, criteria: list[str], offers: list[Offer], **kwargs):
@@ -38,6 +40,21 @@ class EvaluateForm(forms.Form):
             fields["judges"].choices = [(one.name, f"{one.name} ({one.kind})") for one in offers]
         else:
             del fields["judges"]
+
+
+class ScheduleForm(forms.Form):
+    """When a language model is asked again by itself."""
+
+    every_days = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MOST_DAYS,
+        label="Ask again by itself, days after the last time",
+        help_text="Empty: only when somebody asks.",
+    )
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **({"label_suffix": ""} | kwargs))
 
 
 class ModelForm(forms.Form):

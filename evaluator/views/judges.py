@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable
 
 from django.contrib import messages
@@ -19,12 +20,12 @@ from core.errors import Refused
 from evaluator import model_settings
 from evaluator.judge_tables import anchors, exports, tables, transfer_exports
 from evaluator.judge_tables.text_tables import NEGATIVE
-from evaluator.models import Judge
+from evaluator.models import AnchorAsking, AnchorSet, Judge
 from evaluator.offers import offers, set_up_model
 from evaluator.roster import set_up_jury
 from evaluator.versions import selectors
 from evaluator.views.curves import scatter_plot
-from evaluator.views.judge_forms import EvaluateForm, JuryForm, ModelForm
+from evaluator.views.judge_forms import EvaluateForm, JuryForm, ModelForm, ScheduleForm
 
 FILES = {"csv": ("text/csv", exports.as_csv), "tex": ("application/x-tex", exports.as_latex)}
 
@@ -145,20 +146,37 @@ def _anchors(campaign: Campaign, name: str) -> dict | None:
     every = list(of.askings.select_related("job")) if of else []
     last = every[-1:]
     shown = [one.job for one in every if not one.job.is_finished or (one in last and one.job.status == Job.Status.FAILED)]
-    return {"of": of, "times": [one for one in every if one.choices is not None][::-1], "jobs": shown, "pairs": anchors.PAIRS}
+    form = ScheduleForm(initial={"every_days": of.every_days}) if of else None
+    times = [(one, _unjudged(of, one)) for one in every if one.choices is not None][::-1]
+    return {"of": of, "times": times, "jobs": shown, "pairs": anchors.PAIRS, "form": form}
+
+
+def _unjudged(of: AnchorSet, asking: AnchorAsking) -> dict:
+    """How many of the pairs, of which systems most, and how long it took."""
+    missing = [pair for pair, choice in zip(of.pairs, asking.choices or [], strict=True) if not choice]
+    systems = Counter(output[1] for pair in missing for output in pair)
+    job = asking.job
+    seconds = (job.finished_at - job.started_at).total_seconds() if job.finished_at and job.started_at else None
+    return {"pairs": len(missing), "systems": systems.most_common(3), "seconds": seconds}
 
 
 @login_required
 @require_POST
 def ask_again(request, slug, key):
-    """Ask a language model again about its anchor set; the first time draws the set."""
+    """Ask a language model again about its anchor set; the first time draws the set. Or say when that happens by itself."""
     campaign = campaign_for_researcher(request.user, slug)
     names = campaign.judges.filter(kind=Judge.Kind.LANGUAGE_MODEL).values_list("name", flat=True)
     name = next((name for name in names if key_of(name) == key), None)
     if name is None:
         raise Http404
+    form = ScheduleForm(request.POST) if "every_days" in request.POST else None
     try:
-        anchors.start(campaign, name, user=request.user)
+        if form is None:
+            anchors.start(campaign, name, user=request.user)
+        elif form.is_valid():
+            anchors.set_schedule(campaign, name, form.cleaned_data["every_days"], user=request.user)
+        else:
+            messages.error(request, " ".join(form.errors["every_days"]))
     except Refused as refused:
         messages.error(request, str(refused))
     return redirect(f"{reverse('judge', args=[slug, key])}#again")
@@ -217,6 +235,7 @@ def _in_words(record: dict) -> dict:
     words = {
         "missing": exports.absent(record),
         "scopes": scopes,
+        "has_scores": any(any(row["correlations"].values()) for _, _, rows, *_ in scopes for row in rows),
         "signature": exports.signature(record),
         "again": exports.again(record),
     }

@@ -168,7 +168,7 @@ researchers: Those who research the campaign, and admins.
     api/campaigns/<slug>/items/<pk>/known/ PUT DELETE
     api/campaigns/<slug>/jobs/ GET
     api/campaigns/<slug>/judges/ GET POST
-    api/campaigns/<slug>/judges/again/ GET POST
+    api/campaigns/<slug>/judges/again/ GET POST PUT
     api/campaigns/<slug>/judges/juries/ POST
     api/campaigns/<slug>/judges/costs/ GET
     api/campaigns/<slug>/judges/models/ GET POST

@@ -20,6 +20,8 @@ from evaluator.versions.registry import comparator_in_use
 from evaluator.worker.comparators import load
 from evaluator.worker.judge_tables.material import INSTALLED, Material, metric_of, model_needed, pairs_to_read
 
+MOST_NAMED = 5  # systems in a sentence
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -143,10 +145,18 @@ def _asked(
     lacks = f"it read {len(kept):,} of the {every:,} pairs that people judged" if len(kept) < every else ""
     if len(kept) < len(pairs):
         systems = Counter(known.source.keys[i][1] for pair in set(pairs) - set(kept) for i in pair)
-        lacks += f"; it was asked about {len(pairs):,}. Outputs of these systems stay unjudged: "
-        lacks += ", ".join(f"{system} ({count:,})" for system, count in sorted(systems.items()))
+        lacks += f"; it was asked about {len(pairs):,}. In the unjudged pairs are outputs of: {_most(systems)}"
     choices = dict(zip(kept, said.choices[said.judged].tolist(), strict=True))
     return JudgeAnswers(name, u, choices, lacks=lacks, settings=_settings(judge))
+
+
+def _most(systems: Counter[str]) -> str:
+    """Those that are met most, by name where they are met alike; the others as one."""
+    ordered = sorted(systems.items(), key=lambda one: (-one[1], one[0]))
+    told = [f"{system} ({count:,})" for system, count in ordered[:MOST_NAMED]]
+    if others := ordered[MOST_NAMED:]:
+        told.append(f"{len(others):,} others (at most {others[0][1]:,} each)")
+    return ", ".join(told)
 
 
 def _why(judge: Judge, text: Text) -> str:

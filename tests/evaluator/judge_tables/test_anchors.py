@@ -1,12 +1,17 @@
 """A language model is asked again about pairs that people judged: by a command, and from its page."""
 
+from datetime import timedelta
+
 import pytest
 from django.core.management import CommandError
 from django.urls import reverse
+from django.utils import timezone
 
-from annotation.models import User
+from annotation import jobs
+from annotation.models import AuditEvent, User
 from evaluator import tasks
-from evaluator.models import AnchorAsking, Reply
+from evaluator.judge_tables import anchors
+from evaluator.models import AnchorAsking, AnchorSet, Reply
 from evaluator.views.judges import key_of
 from tests.evaluator.judges.stub_server import Server, completion, honest, shown
 from tests.evaluator.world import World, command
@@ -90,9 +95,47 @@ def test_its_page_shows_what_changed(world, server, client):
         assert f"Ask tiny again about {pairs} pairs" in client.get(page).content.decode()  # the job, live
         tasks.ask_anchors(str(asking.job_id))
     asking.refresh_from_db()
+    asking.choices[:2] = ["", ""]
+    asking.save()
     text = client.get(page).content.decode()
     assert "tiny-2 answered in its place (144 replies)" in text and "Ask again" in text
+    assert "2 of 72" in text  # pairs without an answer, the systems beside them
     assert f"{asking.drift['change'][0]:.2f}".replace("-", "−") in text and asking.drift["flips"][0] > 0.4
+
+
+def test_by_itself_each_so_many_days(world, server, client):
+    """Of several workers one starts it; the next is due so many days after it, however it ended."""
+    now = timezone.now()
+    command(*AGAIN, "--pairs", "5", "--every", "7")
+    later = now + timedelta(days=7, minutes=5)
+    assert anchors.ask_due(now + timedelta(days=6)) == 0 == [n for _, n in jobs.pulsed.send_robust(None)].count(1)
+    assert [anchors.ask_due(later), anchors.ask_due(later)] == [1, 0]
+    asking = AnchorAsking.objects.last()
+    assert asking.job.status == "queued" and asking.anchor_set.askings.count() == 2
+    tasks.ask_again(asking.job_id)
+    AnchorAsking.objects.update(created_at=now - timedelta(days=8))
+    assert 1 in [answer for _, answer in jobs.pulsed.send_robust(None)]
+    command("ask_judge_again", "talk", "--judge", "tiny", "--every", "0")
+    assert AnchorSet.objects.get().every_days is None and anchors.ask_due(now + timedelta(days=99)) == 0
+
+
+def test_a_schedule_is_set_on_the_page_and_by_the_api(world, client):
+    world.client.force_login(world.alice)
+    page, address = reverse("judge_again", args=["talk", key_of("tiny")]), "/api/campaigns/talk/judges/again/"
+    weekly = {"judge": "tiny", "every_days": 7}
+    early = world.client.put(address, weekly, content_type="application/json")
+    assert early.status_code == 422 and "not been asked a first time" in early.json()["message"]
+    command(*AGAIN, "--pairs", "5")
+    for set_it, days in (
+        (lambda: world.client.put(address, weekly, content_type="application/json"), 7),
+        (lambda: world.client.post(page, {"every_days": "30"}), 30),
+        (lambda: world.client.post(page, {"every_days": "0"}), 30),  # no number of days
+        (lambda: world.client.post(page, {"every_days": ""}), None),
+    ):
+        assert set_it().status_code in (200, 302)
+        assert AnchorSet.objects.get().every_days == days and AnchorAsking.objects.count() == 1
+    assert AuditEvent.objects.filter(action="judge's schedule set").count() == 3
+    assert world.get(world.alice, address).json()[0]["every_days"] is None
 
 
 def test_who_may_not_and_what_is_no_language_model(world, client):
