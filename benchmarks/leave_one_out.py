@@ -11,7 +11,7 @@ docs/results/comparator-unseen.md is made of these lines (`--tables`)."""
 import argparse
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,9 +27,11 @@ from evaluator.comparator.settings import Settings
 from evaluator.comparator.training.train import fit
 from evaluator.comparator.untrained import cosines as cosines_of
 from evaluator.comparator.utility_model import utilities
+from evaluator.metaevaluation import robustness
 from evaluator.metaevaluation.card_figures import JudgedTexts, attack_table, good_answers
 from evaluator.metaevaluation.correlation import pearson
 from evaluator.metaevaluation.resampling import interval
+from evaluator.metaevaluation.robustness import FEWEST_CASES, SMALLEST_SHARE
 
 DEFAULT = Settings()
 VARIANTS = {
@@ -84,18 +86,55 @@ def results(log: Path) -> list[dict]:
 
 
 def table(rows: list[dict]) -> Iterator[str]:
-    """Of each variant: each set's Pearson, mean over the seeds, with its difference from the untrained cosine; and the mean."""
+    """Of each variant: each set's Pearson, mean over the seeds, with its difference from the untrained cosine; and the mean,
+    where every set was left out."""
     names = list(SETS)
     yield "| variant | seeds | " + " | ".join(names) + " | mean | above the cosine |"
     yield "|---|---:|" + "---:|" * (len(names) + 2)
     for variant in dict.fromkeys(row["variant"] for row in rows):
         mine = [[row for row in rows if (row["variant"], row["left out"]) == (variant, name)] for name in names]
-        if all(mine):
-            means = [np.mean([row["pearson"] for row in some]) for some in mine]
-            ahead = [np.mean([row["above it"] for row in some], axis=0) for some in mine]  # (3,) each
-            cells = [f"{mean:.3f} ({d:+.3f}, {low:+.3f} to {high:+.3f})" for mean, (d, low, high) in zip(means, ahead)]
-            end = f"{np.mean(means):.3f} | {np.mean([d for d, _, _ in ahead]):+.3f}"
-            yield f"| {variant} | {min(map(len, mine))} | " + " | ".join(cells) + f" | {end} |"
+        means = [np.mean([row["pearson"] for row in some]) if some else None for some in mine]
+        ahead = [np.mean([row["above it"] for row in some], axis=0) if some else None for some in mine]  # (3,) each
+        cells = [f"{mean:.3f} ({above(d)})" if some else "not run" for some, mean, d in zip(mine, means, ahead)]
+        end = f"{np.mean(means):.3f} | {np.mean([d for d, _, _ in ahead]):+.3f}" if all(mine) else "– | –"
+        seeds = sorted({row["seed"] for some in mine for row in some})
+        yield f"| {variant} | {', '.join(map(str, seeds))} | " + " | ".join(cells) + f" | {end} |"
+
+
+def above(figure: Sequence[float]) -> str:
+    difference, low, high = figure
+    return f"{difference:+.3f}, {low:+.3f} to {high:+.3f}"
+
+
+def attacks(rows: list[dict], sets: dict[str, Judged]) -> Iterator[str]:
+    """Of each variant and set: in what share of cases a good answer was preferred to each attack, mean over the seeds, and how
+    many cases of the first seed; bold below SMALLEST_SHARE, no share of too few cases."""
+    for variant in dict.fromkeys(row["variant"] for row in rows):
+        mine = [row for row in rows if row["variant"] == variant]
+        names = [name for name in SETS if any(row["left out"] == name for row in mine)]
+        yield f"| attack on {variant} | " + " | ".join(names) + " |"
+        yield "|---|" + "---:|" * len(names)
+        shares = {name: [row["attacks"] for row in mine if row["left out"] == name] for name in names}
+        cases = {name: attacked(sets[name], min(row["seed"] for row in mine if row["left out"] == name)) for name in names}
+        for attack in dict.fromkeys(attack for some in shares.values() for one in some for attack in one):
+            yield (
+                f"| {attack} | " + " | ".join(_cell(attack, shares[name], cases[name].get(attack, 0)) for name in names) + " |"
+            )
+
+
+def _cell(attack: str, of_seeds: list[dict[str, float]], n: int) -> str:
+    told = [shares[attack] for shares in of_seeds if attack in shares]
+    if not told or n < FEWEST_CASES:
+        return f"– ({n})"
+    share = float(np.mean(told))
+    return f"**{share:.2f}** ({n})" if share < SMALLEST_SHARE else f"{share:.2f} ({n})"
+
+
+def attacked(target: Judged, seed: int) -> dict[str, int]:
+    """{attack: cases}"""
+    good = good_answers(JudgedTexts(target.texts, [], target.scores[:, 0]), seed)
+    made = robustness.attacks([text.context for text in good], [text.output for text in good], seed)
+    return {one.name + (", other words" if one.held_out else ""): len(one.good) for one in made}
 
 
 def main() -> None:
@@ -123,7 +162,7 @@ def main() -> None:
         with log.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
         print(json.dumps(row), flush=True)
-    print("\n".join(table(results(log))))
+    print("\n".join([*table(results(log)), "", *attacks(results(log), sets)]))
 
 
 if __name__ == "__main__":
