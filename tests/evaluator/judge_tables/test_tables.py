@@ -306,8 +306,9 @@ def test_judges_that_can_be_asked_again_are_attacked(crowd, tmp_path):
     assert share["shuffled", False] == 0.5  # the same words
     with (tmp_path / "table.csv").open() as file:
         rows = {row["judge"]: row for row in csv.DictReader(file)}
-    few = rows["program"]  # 12 good answers are too few for a share
-    assert (few["attack_shuffled"], few["attack_shuffled_n"]) == ("", "12") and rows[LONGER]["attack_shuffled_n"] == ""
+    few = rows["program"]  # under 17 cases are too few for a share
+    assert few["attack_shuffled"] == "" and 0 < int(few["attack_shuffled_n"]) < 17 <= int(few["attack_generic_n"])
+    assert rows[LONGER]["attack_shuffled_n"] == ""
     assert float(few["attack_off-topic_other_words"]) == share["off-topic", True]
     assert "preferred to spoilt ones" in (tmp_path / "table.tex").read_text()
 
