@@ -44,8 +44,6 @@ def main(words: list[str] | None = None) -> int:
         parser().error("Name the folder of judged sets, or a campaign with --campaign.")
     sets: tuple[str, ...] = ()
     if options.campaign:
-        if options.study != "zhou":
-            parser().error("A campaign's own tables are those of zhou.")
         from benchmarks.studies.campaign import exported
 
         options.data = options.out / "campaign"

@@ -17,6 +17,7 @@ import torch
 from scipy.stats import f_oneway
 from torch import nn
 
+from benchmarks.studies.figures import numbers
 from benchmarks.studies.judged_sets import JudgedSet, lines, read
 from benchmarks.studies.study import Asked, Part, Result, Table, model_digest
 from evaluator.encoders.hidden_states import batches, pair_features
@@ -53,18 +54,26 @@ class Labelled:
 
 
 def labelled(known: JudgedSet, beside_references: bool, seed: int) -> Labelled:
-    columns = [known.kind.criteria.index(aspect) for aspect in ASPECTS]
-    good = (known.scores[:, columns] >= GOOD - 1e-9).astype(float)
-    contexts = [context_key(text.context) for text in known.texts]
-    group = groups(contexts, [text.output for text in known.texts])
+    columns = [known.kind.criteria.index(aspect) for aspect in aspects_of(known)]
+    kept = np.flatnonzero(np.isfinite(known.scores[:, columns]).all(1))  # what was scored by each
+    texts, good = [known.texts[i] for i in kept], (known.scores[kept][:, columns] >= GOOD - 1e-9).astype(float)
+    contexts = [context_key(text.context) for text in texts]
+    group = groups(contexts, [text.output for text in texts])
+    if len(set(group)) < PARTS:
+        raise SystemExit(f"{known.name} has {len(set(group))} contexts that share no output; it takes {PARTS} to split them.")
     fold = fold_of([str(g) for g in group], PARTS, seed)
     part = np.array([fold[str(g)] for g in group])
     if beside_references:
-        readings = [(i, Text((text.output,), r)) for i, text in enumerate(known.texts) for r in text.references]
+        readings = [(i, Text((text.output,), r)) for i, text in enumerate(texts) for r in text.references]
     else:
-        readings = [(i, Text(text.context, text.output)) for i, text in enumerate(known.texts)]
+        readings = [(i, Text(text.context, text.output)) for i, text in enumerate(texts)]
     owner = np.array([i for i, _ in readings])
     return Labelled([text for _, text in readings], owner, good, part, contexts)
+
+
+def aspects_of(known: JudgedSet) -> tuple[str, ...]:
+    """A campaign's are its criteria."""
+    return ASPECTS if known.name == SET else known.kind.criteria
 
 
 def groups(contexts: Sequence[str], outputs: Sequence[str]) -> list[int]:
@@ -154,10 +163,12 @@ def searched(frozen: Frozen, data: Labelled) -> Numbers:
         p = frozen.predicted(data, [aspect], np.array([beta]), 0)[validation, 0]
         return f1_of_good(p, data.good[validation, aspect])
 
-    return np.array([best_beta(partial(f1, aspect), share[aspect]) for aspect in range(len(ASPECTS))])
+    return np.array([best_beta(partial(f1, aspect), share[aspect]) for aspect in range(len(share))])
 
 
 def unavailable(asked: Asked) -> list[tuple[str, str]]:
+    if asked.sets:
+        return []
     missing = [
         ("BERT-base", "No package has its weights; --encoder names yours."),
         ("11,122 rows", "The set here has 2,460 outputs with one median each."),
@@ -169,8 +180,12 @@ def unavailable(asked: Asked) -> list[tuple[str, str]]:
 
 def parts(asked: Asked) -> list[Part]:
     tiny = asked.preset == "tiny"
-    files = [REFERENCES] if (asked.data / REFERENCES).exists() else []
-    given = {"data": asked.of_sets(SET) + asked.digest(*files), "encoder": [*map(model_digest, asked.encoder)], "tiny": tiny}
+    files = [REFERENCES] if (asked.data / REFERENCES).exists() and not asked.sets else []
+    given = {
+        "data": asked.of_sets(*(asked.sets or [SET])) + asked.digest(*files),
+        "encoder": [*map(model_digest, asked.encoder)],
+        "tiny": tiny,
+    }
     seeds = range(asked.seed, asked.seed + SEEDS[asked.preset])
     return [
         Part(
@@ -186,29 +201,30 @@ def parts(asked: Asked) -> list[Part]:
 
 def _measured(asked: Asked, how: str, seed: int, found: Mapping[str, Result], place: Path) -> Result:
     """{shared, separate: (F1, accuracy) of each aspect on the test part, usual: of calling all good, memory: weights, ...}"""
-    there = (asked.data / REFERENCES).exists()
-    rows = lines(asked.data / REFERENCES) if there else []
+    rows = lines(asked.data / REFERENCES) if (asked.data / REFERENCES).exists() and not asked.sets else []
     references = {row["context_id"]: row["references"] for row in rows}
-    known = read(asked.data, SET, references, contexts=40 if asked.preset == "tiny" else None)
+    known = read(asked.data, *(asked.sets or [SET]), references, contexts=40 if asked.preset == "tiny" else None)
+    there = bool(rows) or (bool(asked.sets) and all(text.references for text in known.texts))
     encoder, data = TextEncoder.load(asked.encoder[0] if asked.encoder else ""), labelled(known, there, seed)
     frozen = Frozen(encoder, data.texts)
-    beta, test, every = searched(frozen, data), data.part == 0, range(len(ASPECTS))
+    beta, test, every = searched(frozen, data), data.part == 0, range(data.good.shape[1])
     predict = frozen if how == "frozen" else Learning(encoder, EPOCHS[asked.preset])
     shared = predict.predicted(data, every, beta, seed)
     separate = np.concatenate([predict.predicted(data, [k], beta[[k]], seed) for k in every], axis=1)
     figures = lambda p: [f1_and_accuracy(p[test, k], data.good[test, k]) for k in every]
     weights = sum(p.numel() for p in encoder.model.parameters())
-    heads = [sum(p.numel() for p in Heads(3 * encoder.model.config.hidden_size, n).parameters()) for n in (len(ASPECTS), 1)]
+    heads = [sum(p.numel() for p in Heads(3 * encoder.model.config.hidden_size, n).parameters()) for n in (len(every), 1)]
     return {
         "how": how,
         "encoder": encoder.name,
-        "beside": "each human reference" if there else "its meaning representation",
+        "beside": "each human reference" if there else "its context" if asked.sets else "its meaning representation",
         "sizes": [int(test.sum()), int((data.part == 1).sum()), int((data.part > 1).sum())],
         "beta": beta.tolist(),
         "shared": figures(shared),
         "separate": figures(separate),
         "usual": figures(np.ones_like(shared)),
-        "memory": {"shared": weights + heads[0], "separate": len(ASPECTS) * (weights + heads[1])},
+        "memory": {"shared": weights + heads[0], "separate": len(every) * (weights + heads[1])},
+        "aspects": aspects_of(known),
     }
 
 
@@ -231,9 +247,9 @@ def _table(results: Sequence[Result], how: str, m: int, measure: str) -> Table:
     of = {name: 100 * np.array([r[name] for r in results])[:, :, m] for name in ("separate", "shared", "usual")}  # (seeds, 3)
     said = lambda values: f"{values.mean():.2f} (±{values.std(ddof=1) if len(values) > 1 else 0:.2f})"
     rows = []
-    for k, aspect in enumerate(ASPECTS):
+    for k, aspect in enumerate(results[0].get("aspects", ASPECTS)):
         p = f"{f_oneway(of['separate'][:, k], of['shared'][:, k]).pvalue:.3f}" if len(results) > 1 else ""
-        theirs = [f"{value:.2f}" for value in THEIRS[aspect][1 - m]]
+        theirs = numbers(THEIRS[aspect][1 - m] if aspect in THEIRS else None, digits=2)
         rows.append([aspect, said(of["separate"][:, k]), said(of["shared"][:, k]), p, said(of["usual"][:, k]), *theirs])
     beta = np.mean([r["beta"] for r in results], axis=0)
     about = f"{results[0]['sizes'][0]} outputs of the test part, {len(results)} seeds, each output read beside"

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import spearmanr
 
-from benchmarks.studies.judged_sets import lines
+from benchmarks.studies.judged_sets import kind_of, lines
 from benchmarks.studies.study import Asked, Part, Result, Table, model_digest
 from evaluator.encoders.text_encoder import KeptEncodings
 from evaluator.judges.texts import Referenced
@@ -41,7 +41,7 @@ THEIRS_BY_METRIC = {
 
 
 def unavailable(asked: Asked) -> Sequence[tuple[str, str]]:
-    return UNAVAILABLE
+    return () if asked.sets else UNAVAILABLE
 
 
 def parts(asked: Asked) -> list[Part]:
@@ -55,7 +55,7 @@ def parts(asked: Asked) -> list[Part]:
             partial(_measured, asked, name, need, source, few),
             {"data": asked.of_sets(name), "need": need, "model": model_digest(source), "contexts": few},
         )
-        for name in SETS
+        for name in asked.sets or SETS
         for need, given in sources.items()
         for source in given
     ]
@@ -77,23 +77,30 @@ def _measured(
 
 def read(data: Path, name: str, contexts: int | None = None) -> tuple[list[Referenced], dict[str, np.ndarray]]:
     """(the outputs (n,) with the original reply as their one reference, {criterion: people's means (n,)}), of the first
-    contexts or of all."""
+    contexts or of all. In a campaign what a person wrote is the original, else the references are; an output without either is
+    left out. Raises SystemExit where all are."""
     rows = lines(data / f"{name}.outputs.jsonl")
     kept = list(dict.fromkeys(row["context_id"] for row in rows))[:contexts]
     rows = [row for row in rows if row["context_id"] in set(kept)]
-    original = {row["context_id"]: row["output"] for row in rows if row["system"] == ORIGINAL}
-    judged = [row for row in rows if row["system"] != ORIGINAL]
-    texts = [Referenced(tuple(row["context"]), row["output"], (original[row["context_id"]],)) for row in judged]
+    human = ORIGINAL if name in SETS else next(iter(kind_of(data, name).human), "")
+    original = {row["context_id"]: (row["output"],) for row in rows if human and row["system"] == human}
+    known = lambda row: original.get(row["context_id"]) or tuple(row.get("references", ()))
+    judged = [row for row in rows if not (human and row["system"] == human) and known(row)]
+    if not judged:
+        raise SystemExit(f"{name} has neither references nor a system that is a person, so there is nothing to compare with.")
+    texts = [Referenced(tuple(row["context"]), row["output"], known(row)) for row in judged]
     given: dict[str, dict[tuple[str, str], list[float]]] = {}
     for row in lines(data / f"{name}.ratings.jsonl"):
         given.setdefault(row["aspect"], {}).setdefault((row["context_id"], row["system"]), []).append(row["score"])
     keys = [(row["context_id"], row["system"]) for row in judged]
-    return texts, {criterion: np.array([np.mean(of[key]) for key in keys]) for criterion, of in given.items()}
+    mean = lambda scores: float(np.mean(scores)) if scores else np.nan
+    return texts, {criterion: np.array([mean(of.get(key)) for key in keys]) for criterion, of in given.items()}
 
 
 def _spearman(u: np.ndarray, people: np.ndarray) -> list[float] | None:
-    """[rho, p]; none where all outputs have one score"""
-    if np.ptp(people) == 0 or np.ptp(u) == 0:
+    """[rho, p] of the outputs that people scored; none where all of them have one score"""
+    u, people = u[np.isfinite(people)], people[np.isfinite(people)]
+    if len(people) < 3 or np.ptp(people) == 0 or np.ptp(u) == 0:
         return None
     found = spearmanr(u, people)
     return [float(found.statistic), float(found.pvalue)]
@@ -105,14 +112,14 @@ def tables(results: Mapping[str, Result]) -> list[Table]:
     by_set = {m: [_average(rows, m, {"ESM", "CoSim"}, {s}) for s in sets] for m in models}
     by_metric = {m: [_average(rows, m, {metric}, set(sets)) for metric in THEIRS_BY_METRIC] for m in models}
     paper = [f"{m} (paper)" for m in THEIRS_BY_SET[SETS[0]]]
-    theirs = [[f"{THEIRS_BY_SET[s][m.split()[0]]:.2f}" for s in sets] for m in paper]
+    theirs = [[_percent(THEIRS_BY_SET.get(s, {}).get(m.split()[0])) for s in sets] for m in paper]
     of_metric = [[_percent(THEIRS_BY_METRIC[k].get(m.split()[0])) for k in THEIRS_BY_METRIC] for m in paper]
     about = "Spearman's correlation over outputs in percent, the plain mean over criteria; the paper's rows are other models."
     found = [
         Table("Table 2: by set, ESM and CoSim", about, ["model", *sets], _rows(by_set) + _named(paper, theirs)),
         Table(
             "Table 3: by metric",
-            f"{about} Ours over the two sets here, the paper's over three.",
+            f"{about} Ours over {', '.join(sets)}, the paper's over three sets.",
             ["model", *THEIRS_BY_METRIC],
             _rows(by_metric) + _named(paper, of_metric),
             {f"{metric}, {m}": v for m in models for metric, v in zip(THEIRS_BY_METRIC, by_metric[m]) if v is not None},

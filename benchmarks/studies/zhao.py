@@ -23,7 +23,7 @@ from evaluator.encoders.text_encoder import KeptEncodings
 from evaluator.judges.protocol import Judge
 from evaluator.judges.texts import Referenced, Text, context_key
 from evaluator.metaevaluation.score_changes import SIGMAS, noisy_correlations, rounded
-from evaluator.metrics.inputs import Training
+from evaluator.metrics.inputs import MissingInput, Training
 from evaluator.metrics.registry import build
 
 PAPER = "Zhao et al. 2020, precise and robust dialogue response evaluators"
@@ -43,6 +43,9 @@ DRAWS = {"tiny": 1, "small": 3, "paper": 5}
 
 
 def unavailable(asked: Asked) -> list[tuple[str, str]]:
+    if asked.sets:
+        missing = "It takes conversations of other people, and a second set, which a campaign's scores do not bring."
+        return [("The next utterance (Table 2), and another set (Table 4)", missing)]
     return [
         ("Figure 1(b), scores by source", "The release does not say which system wrote an output."),
         ("Grammar", "The release has no scores of it."),
@@ -53,7 +56,8 @@ def unavailable(asked: Asked) -> list[tuple[str, str]]:
 
 def parts(asked: Asked) -> list[Part]:
     tiny = asked.preset == "tiny"
-    how = {"data": asked.of_sets(OWN, REFERENCED, ELSEWHERE), "dialogues": asked.digest(DIALOGUES), "seed": asked.seed}
+    sets = asked.sets or (OWN, REFERENCED, ELSEWHERE)
+    how = {"data": asked.of_sets(*sets), "dialogues": "" if asked.sets else asked.digest(DIALOGUES), "seed": asked.seed}
     how |= {"encoder": [*map(model_digest, asked.encoder)], "replies": MOST_REPLIES[asked.preset], "tiny": tiny}
     slow = 0.02 if tiny else 1.0 if asked.preset == "small" else 20.0
     found: list[Part] = []
@@ -61,26 +65,31 @@ def parts(asked: Asked) -> list[Part]:
     def part(name: str, minutes: float, work: Callable[..., Result], *given: object) -> None:
         found.append(Part(name, minutes * slow, partial(work, asked, *given), {**how, "given": given}))
 
-    for name, metrics in ((REFERENCED, REFERENCED_METRICS), (OWN, OWN_METRICS)):
+    measured = {sets[0]: REFERENCED_METRICS} if asked.sets else {REFERENCED: REFERENCED_METRICS, OWN: OWN_METRICS}
+    for name, metrics in measured.items():
         for metric in metrics:
             learns = metric in (EVALUATOR, "ruber-semi-supervised")
             part(f"{name}-{metric}", 12 if learns else 1, _measured, name, metric)
-    for name, other in ((OWN, ELSEWHERE), (ELSEWHERE, OWN)):
+    for name, other in () if asked.sets else ((OWN, ELSEWHERE), (ELSEWHERE, OWN)):
         for metric in (EVALUATOR, "ruber-unreferenced", "comparator"):
             part(f"{name}-to-{other}-{metric}", 1 if metric == "ruber-unreferenced" else 8, _transferred, name, other, metric)
     for judge in (EVALUATOR, "comparator"):
         for outputs in FEW:
             for draw in range(DRAWS[asked.preset]):
-                part(f"{judge}-from-{outputs}-{draw}", outputs / 60, _from_few, judge, outputs, draw)
+                part(f"{judge}-from-{outputs}-{draw}", outputs / 60, _from_few, sets[0], judge, outputs, draw)
     for sigma in SIGMAS:
         for trial in range(1, TRAININGS[asked.preset] + 1):
-            part(f"{EVALUATOR}-noise-{sigma}-{trial}", 12, _from_noise, sigma, trial)
+            part(f"{EVALUATOR}-noise-{sigma}-{trial}", 12, _from_noise, sets[0], sigma, trial)
     return found
 
 
 def _read(asked: Asked, name: str) -> JudgedSet:
-    """The reply of the person is the reference of all, itself too, as in the paper."""
+    """The reply of the person is the reference of all, itself too, as in the paper. Of a campaign, what people scored."""
     known = read(asked.data, name, contexts=8 if asked.preset == "tiny" else None)
+    if asked.sets:
+        kept = np.flatnonzero(np.isfinite(known.scores[:, 0]))
+        texts = [known.texts[i] for i in kept]
+        return replace(known, texts=texts, people=known.people.take(kept), scores=known.scores[kept])
     if name != REFERENCED:
         return known
     own = {context_key(text.context): text.output for text in known.texts if text.human}
@@ -90,6 +99,8 @@ def _read(asked: Asked, name: str) -> JudgedSet:
 
 def _replies(asked: Asked, *sets: JudgedSet) -> list[Referenced]:
     """What people answered in conversations that no text of the sets comes from"""
+    if asked.sets:
+        return []
     rows = lines(asked.data / DIALOGUES)
     said = exchanges((row["dialogue_id"], row["turns"], row["references"]) for row in rows)
     left = unseen(said, [text.context for known in sets for text in known.texts])
@@ -118,7 +129,10 @@ def _of_five(known: JudgedSet, column: int = 0) -> np.ndarray:
 def _measured(asked: Asked, name: str, metric: str, found: Mapping[str, Result], place: Path) -> Result:
     """{all, without_people: {figures, sd, people_sd}, utilities, people, relevance: ..., noise: ...}"""
     known = _read(asked, name)
-    u, people = _built(asked, metric, known, known.scores[:, 0]).utilities(known.texts), _of_five(known)
+    try:
+        u, people = _built(asked, metric, known, known.scores[:, 0]).utilities(known.texts), _of_five(known)
+    except MissingInput as missing:
+        return {"lacks": str(missing)}
     if metric in FROM_0_TO_1:
         u = 1 + 4 * u
     rows = {"all": np.arange(len(u)), "without_people": np.flatnonzero(~known.people.human)}
@@ -162,9 +176,9 @@ def _comparator(asked: Asked, known: JudgedSet, rows: np.ndarray, place: Path, j
     return np.asarray(load(place).score([Text(t.context, t.output) for t in judged.texts]))
 
 
-def _from_few(asked: Asked, judge: str, outputs: int, draw: int, found: Mapping[str, Result], place: Path) -> Result:
+def _from_few(asked: Asked, name: str, judge: str, outputs: int, draw: int, found: Mapping[str, Result], place: Path) -> Result:
     """Pearson and Spearman on the outputs of the other contexts."""
-    known = _read(asked, OWN)
+    known = _read(asked, name)
     contexts = known.people.contexts
     each = len(contexts) / (contexts.max() + 1)
     drawn = np.random.default_rng([asked.seed, draw]).permutation(contexts.max() + 1)
@@ -178,9 +192,9 @@ def _from_few(asked: Asked, judge: str, outputs: int, draw: int, found: Mapping[
     return {"judge": judge, "asked": outputs, "outputs": int(chosen.sum()), "figures": figures}
 
 
-def _from_noise(asked: Asked, sigma: float, trial: int, found: Mapping[str, Result], place: Path) -> Result:
+def _from_noise(asked: Asked, name: str, sigma: float, trial: int, found: Mapping[str, Result], place: Path) -> Result:
     """Trained on mean scores with noise, in points of a scale from 1 to 5; measured on those without."""
-    known = _read(asked, OWN)
+    known = _read(asked, name)
     noise = np.random.default_rng(trial).normal(0.0, sigma, len(known.texts)) / 4
     u = _built(asked, EVALUATOR, known, known.scores[:, 0] + noise).utilities(known.texts)
     return {"sigma": sigma, "trial": trial, "figures": correlations(u, known.people, asked.seed)}

@@ -39,14 +39,17 @@ BOTH = ("sample_pearson", "sample_spearman")
 
 
 def tables(results: Mapping[str, Result]) -> list[Table]:
-    every = list(results.values())
+    every = [r for r in results.values() if "lacks" not in r]
+    lacks = " ".join(dict.fromkeys(r["lacks"] for r in results.values() if "lacks" in r))
     measured = {(r["set"], r["metric"]): r for r in every if "set" in r}
+    of = [name for name, _ in measured] or [OWN]
+    own, referenced = (name if name in of else of[0] for name in (OWN, REFERENCED))  # of a campaign both are the campaign
     found = list(_distributions(measured))
-    if metrics := [m for m in THEIRS_1 if (REFERENCED, m) in measured]:
-        found.append(_table_1([measured[REFERENCED, m] for m in metrics]))
-    for name in (OWN, REFERENCED):
+    if metrics := [m for m in THEIRS_1 if (referenced, m) in measured]:
+        found.append(_table_1([measured[referenced, m] for m in metrics]))
+    for name in dict.fromkeys((own, referenced)):
         if rows := [measured[name, m] for m in THEIRS_3 if (name, m) in measured]:
-            found.append(_table_3(rows, name))
+            found.append(_table_3(rows, name, lacks))
         if semi := [measured[name, m] for m in (UNREFERENCED, SEMI) if (name, m) in measured]:
             theirs = {UNREFERENCED: (0.37, 0.31), SEMI: (0.45, 0.41)}
             rows_2 = [[r["metric"], *_both(r["all"]), *numbers(theirs[r["metric"]], digits=2)] for r in semi]
@@ -56,9 +59,9 @@ def tables(results: Mapping[str, Result]) -> list[Table]:
     if moved := [r for r in every if "to" in r]:
         found.append(_table_4(moved))
     if few := [r for r in every if "asked" in r]:
-        found.append(_few(few, measured))
-    if own := measured.get((OWN, EVALUATOR)):
-        found.append(_robust(own, [r for r in every if "sigma" in r]))
+        found.append(_few(few, measured.get((own, EVALUATOR)), own))
+    if evaluated := measured.get((own, EVALUATOR)):
+        found.append(_robust(evaluated, [r for r in every if "sigma" in r]))
     return found
 
 
@@ -86,14 +89,16 @@ def _table_1(rows: Sequence[Result]) -> Table:
     header = ["metric", *short, *(f"{s}, no people's" for s in short)]
     header += [f"{s} (paper)" for s in header[1:]]
     about = f"{rows[0]['all']['outputs']} outputs, and {rows[0]['without_people']['outputs']} without people's replies, each"
-    return Table(f"Table 1: referenced and not, {REFERENCED}", f"{about} beside the person's; out of fold.", header, cells)
+    about += " beside the person's; out of fold." if rows[0]["set"] == REFERENCED else " beside its references; out of fold."
+    return Table(f"Table 1: referenced and not, {rows[0]['set']}", about, header, cells)
 
 
-def _table_3(rows: Sequence[Result], name: str) -> Table:
+def _table_3(rows: Sequence[Result], name: str, lacks: str) -> Table:
     cells = [[r["metric"], *_with_sd(r["all"]), *numbers(THEIRS_3[r["metric"]], 3, 2)] for r in rows]
     cells.append(["people", "", "", f"{rows[0]['all']['people_sd']:.2f}", "", "", "1.42"])
     header = ["metric", "Pearson", "Spearman", "SD", "Pearson (paper)", "Spearman (paper)", "SD (paper)"]
     about = f"{rows[0]['all']['outputs']} outputs, out of fold. Semi-supervised is unreferenced, in the paper's row too."
+    about += f" {lacks}" if lacks else ""
     return Table(f"Table 3: all metrics, {name}", about, header, cells)
 
 
@@ -108,7 +113,7 @@ def _table_4(moved: Sequence[Result]) -> Table:
     )
 
 
-def _few(few: Sequence[Result], measured: Mapping[tuple[str, str], Result]) -> Table:
+def _few(few: Sequence[Result], all_of: Result | None, name: str) -> Table:
     rows, bars = [], {}
     for judge in dict.fromkeys(r["judge"] for r in few):
         for asked in dict.fromkeys(r["asked"] for r in few):
@@ -116,11 +121,11 @@ def _few(few: Sequence[Result], measured: Mapping[tuple[str, str], Result]) -> T
             if mine:
                 rows.append([judge, f"{np.mean([r['outputs'] for r in mine]):.0f}", str(len(mine)), *_both(*mine)])
                 bars[f"{judge}, {rows[-1][1]}"] = float(np.mean([r["figures"]["sample_pearson"][0] for r in mine]))
-    if all_of := measured.get((OWN, EVALUATOR)):
+    if all_of:
         rows.append([EVALUATOR, f"all {len(all_of['people'])}, out of fold", "1", *_both(all_of["all"])])
     about = "Whole contexts are drawn, and the outputs of all others measured. The paper: about 100 come close to 720 (0.64)."
     header = ["judge", "scored outputs", "draws", "Pearson", "Spearman"]
-    return Table(f"Figure 2: few scores, {OWN}", about, header, rows, bars)
+    return Table(f"Figure 2: few scores, {name}", about, header, rows, bars)
 
 
 def _robust(own: Result, noisy: Sequence[Result]) -> Table:
@@ -135,10 +140,11 @@ def _robust(own: Result, noisy: Sequence[Result]) -> Table:
         if mine := [r for r in noisy if str(r["sigma"]) == sigma]:
             label = f"noise of {sigma} on what it learns, {len(mine)} trainings"
             rows.append([label, *_both(*mine), *numbers(THEIRS_NOISE[sigma], digits=2)])
-    rows.append(["people's Relevance", *_both({"figures": own["relevance"]}), "0.68", "0.67"])
+    if "relevance" in own:
+        rows.append(["people's Relevance", *_both({"figures": own["relevance"]}), "0.68", "0.67"])
     about = f"{EVALUATOR}, out of fold. The paper does not say whether its noise is learnt or measured by: both are here."
     header = ["change", "Pearson", "Spearman", "Pearson (paper)", "Spearman (paper)"]
-    return Table(f"Appendix D and 6.3: noise, rounding, relevance, {OWN}", about, header, rows)
+    return Table(f"Appendix D and 6.3: noise, rounding, relevance, {own['set']}", about, header, rows)
 
 
 def _both(*of: Result) -> list[str]:

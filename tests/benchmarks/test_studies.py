@@ -202,11 +202,21 @@ def test_three_heads_have_accuracy_f1_and_memory(data, tmp_path, monkeypatch):
 
 @pytest.mark.django_db
 def test_a_campaigns_own_scores_make_the_tables_that_they_allow(world, tmp_path):  # noqa: F811
-    assert main(["zhou", "--campaign", "talk", "--out", str(tmp_path), "--preset", "tiny"]) == 0
-    rows = _rows(tmp_path / "zhou-talk-tiny-0")
+    def made(study: str, *parts: str) -> dict:
+        chosen = [word for part in parts for word in ("--part", part)]
+        assert main([study, "--campaign", "talk", "--out", str(tmp_path), "--preset", "tiny", *chosen]) == 0
+        return _rows(tmp_path / f"{study}-talk-tiny-0")
+
+    rows = made("zhou")
     assert [title.split(":")[0] for title in rows] == ["Table 1", "Table 2", "Table 4", "Table 5"]
     assert rows["Table 1: by outputs, talk"]["our approach, its own score"][0]
     left_out = set(rows["Table 5: what each part is worth"])
     assert {"full model", "w/o comparison", "w/o human annotation"} < left_out and "w/o weak supervision" not in left_out
+    rows = made("zhang", "talk-encoder-tiny-bert")
+    assert rows["Table 2: by set, ESM and CoSim"]["BERT (paper)"] == [""] and rows["Table 3: by metric"]["tiny-bert"][0]
+    rows = made("zhao", "talk-adem", "talk-bleu-2")
+    assert rows["Table 3: all metrics, talk"]["adem"][3] == "0.34" and rows["Table 1: referenced and not, talk"]["adem"][0]
+    rows = made("three-head", "frozen-0")
+    assert set(rows["Table 5: F1, encoder frozen"]) == {"aspect", "---", "Overall"}
     with pytest.raises(SystemExit):
         main(["zhou", "--out", str(tmp_path)])

@@ -31,6 +31,7 @@ def test_several_readings_of_an_output_are_averaged():
 
 def test_five_of_six_is_good_and_a_meaning_is_in_one_part():
     known = SimpleNamespace(
+        name="emnlp17",
         kind=SETS["emnlp17"],  # quality, naturalness, informativeness
         texts=[Referenced((f"m{i // 2}",), f"o{i}", ("r1", "r2")) for i in range(60)],
         scores=np.array([[(i % 6) / 5, 1.0, 0.6] for i in range(60)]),  # 1 to 6, as 0..1
@@ -39,6 +40,11 @@ def test_five_of_six_is_good_and_a_meaning_is_in_one_part():
     assert data.good[:6].tolist() == [[1, float(i >= 4), 0] for i in range(6)]  # naturalness, quality, informativeness
     assert data.part[::2].tolist() == data.part[1::2].tolist() and set(data.part) == set(range(PARTS))
     assert data.texts[0] == Text(("m0",), "o0")
+    known.name, known.kind, known.scores[0, 1] = "a campaign", SETS["dailydialog_zhao"], np.nan  # Overall, Relevance
+    own = labelled(known, beside_references=False, seed=1)  # without the first output, which has no score by one criterion
+    assert own.good[:5].tolist() == [[float(i >= 4), 1] for i in range(1, 6)] and own.texts[0] == Text(("m0",), "o1")
+    known.name, known.kind = "emnlp17", SETS["emnlp17"]
+    known.scores[0, 1] = 1.0
     beside = labelled(known, beside_references=True, seed=1)
     assert beside.texts[:2] == [Text(("o0",), "r1"), Text(("o0",), "r2")] and beside.owner[:4].tolist() == [0, 0, 1, 1]
 
