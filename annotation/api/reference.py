@@ -5,7 +5,8 @@ from functools import cache
 from django.contrib.auth.decorators import login_not_required
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
-from drf_spectacular.generators import SchemaGenerator
+
+from annotation.api import schema as openapi
 
 METHODS = ("get", "post", "put", "patch", "delete")
 
@@ -19,7 +20,7 @@ def reference(request):
 @cache
 def _groups() -> list[tuple[str, list[dict]]]:
     """(first part of the path, its operations) in the order of the schema."""
-    schema = SchemaGenerator().get_schema(request=None, public=True)
+    schema = openapi.schema()
     groups: dict[str, list[dict]] = {}
     for path, operations in schema["paths"].items():
         for method in METHODS:

@@ -1,4 +1,14 @@
-"""What the OpenAPI schema says besides what the views and serializers show by themselves."""
+"""The OpenAPI schema, and what it says besides what the views and serializers show by themselves."""
+
+from functools import lru_cache
+
+from django.http import HttpResponse
+from django.utils.translation import get_language
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.views import SpectacularAPIView
+from rest_framework.renderers import BaseRenderer
+
+KEPT = 16  # schemas of a process: one for each language and media type that somebody asked for
 
 ERRORS = {
     "400": "The request does not have the shape that is asked for.",
@@ -52,3 +62,28 @@ def with_errors(result, generator, request, public):
             for code, description in ERRORS.items():
                 operation["responses"].setdefault(code, {"description": description, "content": SHAPE})
     return result
+
+
+class SchemaView(SpectacularAPIView):
+    """The same for everybody. Working it out takes seconds, so a process does it once."""
+
+    def _get_schema_response(self, request):
+        renderer, media_type = request.accepted_renderer, request.accepted_media_type
+        content_type = f"{media_type}; charset={renderer.charset}" if renderer.charset else media_type
+        headers = {"Content-Disposition": f'inline; filename="{self._get_filename(request, None)}"'}
+        return HttpResponse(_written(type(renderer), media_type, get_language()), content_type=content_type, headers=headers)
+
+
+def schema() -> dict:
+    """As it is told in the language of this request; nobody may change it."""
+    return _worked_out(get_language())
+
+
+@lru_cache(KEPT)
+def _worked_out(language: str | None) -> dict:
+    return SchemaGenerator().get_schema(request=None, public=True)
+
+
+@lru_cache(KEPT)
+def _written(renderer: type[BaseRenderer], media_type: str, language: str | None) -> bytes:
+    return renderer().render(_worked_out(language), media_type, {})

@@ -11,9 +11,11 @@ from collections import Counter
 
 import pytest
 import schemathesis
+import yaml
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, transaction
 from django.test import Client
+from drf_spectacular.generators import SchemaGenerator
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import checks
 from schemathesis.core.failures import FailureGroup
@@ -96,6 +98,16 @@ def test_the_schema_has_every_address_and_every_method(db):
     assert described.keys() == routes.keys()
     served = {path: methods for path, methods in routes.items() if methods}  # some have nothing to serve in that world
     assert {path: described[path] for path in served} == served
+
+
+def test_it_is_worked_out_once_and_says_the_same_to_everybody_in_both_formats(key, monkeypatch):
+    first = Client().get("/api/schema/?format=json")
+    monkeypatch.setattr(SchemaGenerator, "get_schema", None)
+    assert first["Content-Type"] == "application/vnd.oai.openapi+json"
+    assert Client().get("/api/schema/?format=json", headers=headers(key)).content == first.content
+    written = Client().get("/api/schema/")
+    assert written["Content-Type"] == "application/vnd.oai.openapi; charset=utf-8"
+    assert yaml.load(written.content, yaml.CSafeLoader) == first.json()
 
 
 def plain(path: str) -> str:
