@@ -3,8 +3,11 @@ PYTHON ?= python3
 BIN := .venv/bin
 PORT ?= 8000
 BEFORE ?= HEAD~1
-# A process for each core, one thread in each; a file's tests stay in one process and share what they make.
-PYTEST := $(BIN)/python -m pytest --numprocesses auto --dist loadfile --no-loadscope-reorder --durations 10
+# One thread in each process; a file's tests stay in one and share what they make. Calculations keep a core busy. The other tests
+# wait a quarter of their time for servers and browsers, so that three of them share two cores, with 1.5 GB for each.
+PYTEST = $(BIN)/python -m pytest --numprocesses $(PROCESSES) --dist loadfile --no-loadscope-reorder --durations 10
+CORES := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
+PROCESSES ?= $(shell expr \( 3 \* $(CORES) + 1 \) / 2)
 TESTS ?= tests
 STATEMENTS ?= repeat
 ON_POSTGRES := tests/annotation tests/core/test_outages.py tests/evaluator tests/leaderboard tests/worker
@@ -31,12 +34,13 @@ check test test-sqlite test-postgres: export PYTHONDONTWRITEBYTECODE :=
 check: .venv/dev  ## check style, types, imports, and the methods' quick tests, side by side: no database, no browser
 	$(MAKE) --no-print-directory -j2 --output-sync lint methods
 
+methods: PROCESSES = $(CORES)
 methods:
 	$(PYTEST) -m "not database and not long" $(METHODS)
 
 test: test-sqlite test-postgres  ## run all tests, then on PostgreSQL and Redis what sends each statement to the database once
 
-test-sqlite: .venv/dev  ## run all tests on SQLite and a folder as broker (TESTS=tests)
+test-sqlite: .venv/dev  ## run all tests on SQLite and a folder as broker (TESTS=tests PROCESSES=3)
 	scripts/install_test_tools
 	STATEMENTS=note $(PYTEST) $(TESTS)
 
