@@ -21,6 +21,7 @@ SECURITY = import_module("annotation.migrations.0020_security")
 WORKER = Path(__file__).parent / "worker"
 LONG = {Path(__file__).parent / name for name in ("test_readme.py", "test_upgrade.py")}
 DATABASE_FIXTURES = {"db", "transactional_db", "live_server"}
+SHARED_ROWS = ("made_world", "made_comparator")  # each stands on the one before
 TRANSACTIONS = {"transactional_db", "live_server"}
 STATEMENTS = os.environ.get("STATEMENTS")  # "note" what each test sends to the database, or "repeat" each statement once
 
@@ -34,7 +35,7 @@ def pytest_collection_modifyitems(config, items):
         if (uses or item.path.parent == WORKER) and not item.get_closest_marker("one_database"):
             item.add_marker("database")
     modules = {path: number for number, path in enumerate(dict.fromkeys(item.path for item in items))}
-    items.sort(key=lambda item: (modules[item.path], "made_world" in item.fixturenames))
+    items.sort(key=lambda item: (modules[item.path], *(made in item.fixturenames for made in SHARED_ROWS)))
 
     if STATEMENTS == "repeat" and (rows := noted()):
         marked = [item for item in items if item.get_closest_marker("database")]

@@ -2,6 +2,7 @@
 
 import re
 import uuid
+from functools import cached_property
 
 from django.contrib.admin import site
 from django.contrib.admindocs.views import simplify_regex
@@ -116,11 +117,12 @@ class People:
             app, model = route.split("/")[1:3]
             rows = next(m for m in site._registry if (m._meta.app_label, m._meta.model_name) == (app, model))._default_manager
             return rows.order_by("pk").values_list("pk", flat=True).first() or 1
-        for part, arguments in self.arguments().items():
+        for part, arguments in self.arguments.items():
             if part in route and name in arguments:
                 return arguments[name]
         raise LookupError(f"tests/access/people.py has no argument {name} for {route}")
 
+    @cached_property
     def arguments(self) -> dict[str, dict]:
         """{part of a route: {argument: value}}; the first part that fits counts."""
         return {

@@ -8,7 +8,7 @@ import pytest
 from django.db import transaction
 from django.test import override_settings
 
-from tests.evaluator.world import World
+from tests.evaluator.world import World, recipe
 
 
 @pytest.fixture(autouse=True)
@@ -56,3 +56,23 @@ def world(made_world, db, tmp_path, client):
     shutil.copytree(world.folder, tmp_path, dirs_exist_ok=True)
     world.folder, world.client = tmp_path, client
     return world
+
+
+@pytest.fixture(scope="module")
+def made_comparator(made_world, django_db_blocker, tmp_path_factory, request):
+    """(a version, the folder of its models): a training takes a second, so the tests of a module share one, by its `RECIPE`.
+    Those that use the world alone run before."""
+    from evaluator import tasks
+    from evaluator.trainings.services import start_training
+
+    folder, chosen = tmp_path_factory.mktemp("models"), recipe(**request.module.RECIPE)
+    with django_db_blocker.unblock(), override_settings(MODELS_DIR=folder):
+        return tasks.run(start_training([made_world.campaign], foreground=True, recipe=chosen).job_id), folder
+
+
+@pytest.fixture
+def comparator(made_comparator, world, models_dir):
+    """The version in use in the world's campaign, trained on it; its models are a copy."""
+    version, folder = made_comparator
+    shutil.copytree(folder, models_dir)
+    return copy.deepcopy(version)

@@ -1,6 +1,9 @@
 """Judgments of another campaign learnt from beside one's own: they teach, and nothing is claimed about them."""
 
+import copy
+
 import pytest
+from django.test import override_settings
 
 from annotation.data.importer import import_outputs
 from annotation.models import Job
@@ -21,10 +24,32 @@ from tests.evaluator.world import SCORES, World, recipe, write
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 
+@pytest.fixture(scope="module")
+def made_lender(made_world, django_db_blocker, tmp_path_factory):
+    with django_db_blocker.unblock():
+        return World(tmp_path_factory.mktemp("lender"), slug="lender")
+
+
 @pytest.fixture
-def lender(world, tmp_path):
-    (tmp_path / "lender").mkdir()
-    return World(tmp_path / "lender", slug="lender")
+def lender(made_lender, world, tmp_path):
+    lender = copy.deepcopy(made_lender)
+    lender.folder, lender.client = tmp_path / "lender", world.client
+    lender.folder.mkdir()
+    return lender
+
+
+@pytest.fixture(scope="module")
+def made_comparator(made_world, made_lender, django_db_blocker, tmp_path_factory):
+    """Learned from talk, and beside it from the lender."""
+    folder, talk, beside = tmp_path_factory.mktemp("models"), made_world.campaign, [made_lender.campaign]
+    with django_db_blocker.unblock(), override_settings(MODELS_DIR=folder):
+        run = start_training([talk], "Overall", foreground=True, beside=beside, recipe=recipe(epochs=1))
+        return tasks.run(run.job_id), folder
+
+
+@pytest.fixture
+def lent(comparator) -> ComparatorVersion:
+    return comparator
 
 
 def test_its_texts_come_last_and_are_marked(world, lender):
@@ -46,13 +71,6 @@ def test_the_version_is_for_the_campaign_that_it_is_measured_on(world, lender):
     assert comparator_in_use(world.campaign) == version and comparator_in_use(lender.campaign) is None
     html = world.get(world.dora, f"/c/talk/comparator/{version.name}/").content.decode()
     assert "train_comparator talk --criterion" in html and "--beside lender" in html
-
-
-@pytest.fixture
-def lent(world, lender) -> ComparatorVersion:
-    """Learned from talk, and beside it from the lender."""
-    run = start_training([world.campaign], "Overall", foreground=True, beside=[lender.campaign], recipe=recipe(epochs=1))
-    return tasks.run(run.job_id)
 
 
 def brought_to(there, version) -> ComparatorVersion:

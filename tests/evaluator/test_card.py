@@ -23,6 +23,7 @@ from evaluator.worker import card, comparators
 from tests.evaluator.world import SYSTEMS, World, recipe
 
 pytestmark = pytest.mark.one_database
+RECIPE: dict = {}
 
 
 def trained(world, **options) -> ComparatorVersion:
@@ -38,8 +39,8 @@ def other(world, tmp_path) -> World:
 
 class TestTraining:
     @pytest.fixture
-    def version(self, world):
-        return trained(world)
+    def version(self, comparator):
+        return comparator
 
     def test_every_figure_has_its_interval_and_its_number(self, world, version):
         m = version.metrics

@@ -6,13 +6,12 @@ import pytest
 from django.core.management import CommandError
 
 from annotation.models import Job
-from evaluator import tasks
 from evaluator.models import TrainingRun
-from evaluator.trainings import services
 from leaderboard.models import Tournament
 from tests.evaluator.world import command, recipe, write
 
 pytestmark = pytest.mark.django_db
+RECIPE: dict = {}
 
 
 @pytest.fixture(autouse=True)
@@ -31,9 +30,8 @@ def tiny(monkeypatch):
 
 
 @pytest.fixture
-def version(world):
-    run = services.start_training([world.campaign], foreground=True, recipe=recipe())
-    return tasks.run(run.job_id)
+def version(comparator):
+    return comparator
 
 
 class TestTrainComparator:

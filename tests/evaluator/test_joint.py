@@ -10,7 +10,6 @@ from django.core.management import CommandError
 from annotation.models import Job, Output
 from annotation.outcome import Outcome
 from core.errors import Refused
-from evaluator import tasks
 from evaluator.comparator.joint_model import JointComparator
 from evaluator.judges.texts import Text
 from evaluator.models import ComparatorVersion, TrainingRun, Utility
@@ -25,15 +24,15 @@ from leaderboard.tasks import run as play
 from leaderboard.tournaments import start
 from leaderboard.tournaments.start import start_tournament
 from tests.evaluator.packed import changed, upload
-from tests.evaluator.world import SCORES, command, recipe, write
+from tests.evaluator.world import SCORES, command, write
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
+RECIPE = {"architecture": "joint", "epochs": 1}
 
 
 @pytest.fixture
-def version(world) -> ComparatorVersion:
-    chosen = recipe(architecture="joint", epochs=1)
-    return tasks.run(start_training([world.campaign], foreground=True, recipe=chosen).job_id)
+def version(comparator) -> ComparatorVersion:
+    return comparator
 
 
 def test_the_command_asks_for_it(world):

@@ -16,6 +16,7 @@ from tests.evaluator.world import World, recipe
 
 pytestmark = pytest.mark.django_db
 PAGE = "/c/talk/comparator/"
+RECIPE = {"epochs": 1}
 
 
 @pytest.mark.parametrize("path", [PAGE, PAGE + "upload/", PAGE + "dialogues/"])
@@ -92,8 +93,8 @@ def test_a_web_process_loads_neither_torch_nor_the_parts_of_scipy_before_it_need
 
 
 @pytest.fixture
-def version(world):
-    return tasks.run(services.start_training([world.campaign], foreground=True, recipe=recipe(epochs=1)).job_id)
+def version(comparator):
+    return comparator
 
 
 class TestCard:

@@ -10,6 +10,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from annotation.models import User
+from tests.evaluator.fixtures import rows_for_a_module
 
 pytestmark = pytest.mark.django_db
 SYSTEMS = {"good": 4.2, "mid": 3.4, "bad": 2.2}
@@ -27,7 +28,11 @@ PAGES += [
 
 @pytest.fixture
 def alice(client):
-    client.force_login(User.objects.create_user("alice", may_create_campaigns=True))
+    return signed_in(client)
+
+
+def signed_in(client: Client) -> Client:
+    client.force_login(User.objects.get_or_create(username="alice", defaults={"may_create_campaigns": True})[0])
     return client
 
 
@@ -107,17 +112,21 @@ def test_a_scale_has_no_settings_of_its_own(alice, settings):
     assert "Fit: a question of kind scale has no setting" in str(answer)
 
 
-class TestLowestIsBest:
-    @pytest.fixture
-    def both(self, alice):
-        """The same opinions twice: upright, and on a scale that is upside down. {slug: (snapshot, board)}"""
-        found = {}
-        for slug, best in (("upright", "high"), ("turned", "low")):
-            campaign(alice, slug, best=best)
-            upload(alice, slug, "scores", drawn(best == "low"))
-            found[slug] = (assessed(alice, slug), board(slug))
-        return found
+@pytest.fixture(scope="class")
+def both(django_db_setup, django_db_blocker):
+    """The same opinions twice: upright, and on a scale that is upside down. {slug: (snapshot, board)}"""
+    found = {}
+    with rows_for_a_module(django_db_blocker):
+        with django_db_blocker.unblock():
+            alice = signed_in(Client())
+            for slug, best in (("upright", "high"), ("turned", "low")):
+                campaign(alice, slug, best=best)
+                upload(alice, slug, "scores", drawn(best == "low"))
+                found[slug] = (assessed(alice, slug), board(slug))
+        yield found
 
+
+class TestLowestIsBest:
     def test_the_api_says_so(self, both, alice):
         of = lambda slug: send(alice, "GET", f"campaigns/{slug}/")["criteria"][0]["best"]
         assert (of("upright"), of("turned")) == ("high", "low")

@@ -1,5 +1,6 @@
 """evaluate_judges sets judges beside people: what it prints and writes, and what it refuses."""
 
+import copy
 import csv
 import json
 import random
@@ -13,12 +14,14 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
+from annotation.data.importer import import_scores
 from annotation.models import User
 from evaluator import tasks
 from evaluator.judge_tables import exports
 from evaluator.metaevaluation.judges_table import CEILING, CONSTANT, LONGER, JudgeAnswers
 from evaluator.trainings import services
 from evaluator.views.judges import key_of
+from tests.evaluator.fixtures import rows_for_a_module
 from tests.evaluator.judges.rude_server import RudeServer
 from tests.evaluator.judges.stub_server import Server
 from tests.evaluator.world import SCORES, World, command, recipe, write
@@ -34,13 +37,17 @@ def environment(monkeypatch):
     monkeypatch.setattr("evaluator.worker.judge_tables.candidates._metric", lengths)
 
 
-@pytest.fixture
-def crowd(db, tmp_path, client) -> World:
+@pytest.fixture(scope="module")
+def made_crowd(django_db_setup, django_db_blocker, tmp_path_factory):
     """Five people who score the same outputs, each with slips of one point."""
-    world = World(tmp_path, client, slug="crowd", judged=False)
-    rng = random.Random(0)
-    from annotation.data.importer import import_scores
+    with rows_for_a_module(django_db_blocker):
+        with django_db_blocker.unblock():
+            made = _crowd(tmp_path_factory.mktemp("crowd"))
+        yield made
 
+
+def _crowd(folder) -> World:
+    world, rng = World(folder, slug="crowd", judged=False), random.Random(0)
     rows = [
         {
             "context_id": row["context_id"],
@@ -52,11 +59,16 @@ def crowd(db, tmp_path, client) -> World:
         for row in world.rows
         for annotator in ("Ann", "Bob", "Cleo", "Dan", "Eve")
     ]
-    import_scores(world.campaign, write(tmp_path, "crowd.jsonl", rows))
+    import_scores(world.campaign, write(folder, "crowd.jsonl", rows))
     world.freeze()
     imported = [{"context_id": r["context_id"], "system": r["system"], "score": SCORES[r["system"]]} for r in world.rows]
-    command("import_judge_scores", "crowd", write(tmp_path, "elsewhere.jsonl", imported), "--judge", "elsewhere")
+    command("import_judge_scores", "crowd", write(folder, "elsewhere.jsonl", imported), "--judge", "elsewhere")
     return world
+
+
+@pytest.fixture
+def crowd(made_crowd, db) -> World:
+    return copy.deepcopy(made_crowd)
 
 
 def program(code: str) -> str:

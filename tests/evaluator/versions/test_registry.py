@@ -6,21 +6,16 @@ from django.utils import timezone
 
 from annotation.models import AuditEvent, Campaign
 from core.errors import Refused
-from evaluator import tasks
 from evaluator.metaevaluation import gate
 from evaluator.metaevaluation.agreement import Share
 from evaluator.metaevaluation.pairs import JudgedPair
 from evaluator.models import ComparatorVersion
 from evaluator.signals import promoted
-from evaluator.trainings.services import start_training
 from evaluator.versions import registry
 from evaluator.versions.limits import limits
-from tests.evaluator.world import World, recipe
+from tests.evaluator.world import World
 
-
-@pytest.fixture
-def trained(world):
-    return tasks.run(start_training([world.campaign], foreground=True, recipe=recipe(epochs=4)).job_id)
+RECIPE = {"epochs": 4}
 
 
 def another(world, version, passed: bool) -> ComparatorVersion:
@@ -39,23 +34,23 @@ def another(world, version, passed: bool) -> ComparatorVersion:
     return made
 
 
-def test_the_first_comparator_serves_and_its_gate_is_kept(world, trained):
+def test_the_first_comparator_serves_and_its_gate_is_kept(world, comparator):
     promotion = world.campaign.promotions.get()
-    assert registry.comparator_in_use(world.campaign) == trained and promotion.reason == registry.FIRST
+    assert registry.comparator_in_use(world.campaign) == comparator and promotion.reason == registry.FIRST
     questions = [asked["question"] for asked in promotion.gate]
     assert questions[:3] == ["Are its training judgments accepted?", "Better than chance?", "Not below “longer is better”?"]
-    assert trained.gates["talk"] == promotion.gate
+    assert comparator.gates["talk"] == promotion.gate
 
 
-def test_the_ceiling_of_people_stands_beside_it(trained):
-    ceiling = trained.metrics["ceilings"]["talk"]["scores"]
+def test_the_ceiling_of_people_stands_beside_it(comparator):
+    ceiling = comparator.metrics["ceilings"]["talk"]["scores"]
     assert (ceiling["pairwise_accuracy"], ceiling["pairs"]) == (1.0, 144)  # Ann and Bob say the same of 72 pairs
 
 
-def test_one_that_passes_takes_over_and_one_that_fails_waits(world, trained):
-    registry.consider(another(world, trained, passed=False))
-    assert registry.comparator_in_use(world.campaign) == trained
-    better = another(world, trained, passed=True)
+def test_one_that_passes_takes_over_and_one_that_fails_waits(world, comparator):
+    registry.consider(another(world, comparator, passed=False))
+    assert registry.comparator_in_use(world.campaign) == comparator
+    better = another(world, comparator, passed=True)
     registry.consider(better)
     registry.consider(better)  # the job ran twice
     assert registry.comparator_in_use(world.campaign) == better and world.campaign.promotions.count() == 2
@@ -63,8 +58,8 @@ def test_one_that_passes_takes_over_and_one_that_fails_waits(world, trained):
     assert sorted(stages.values()) == ["candidate", "candidate", "in_use"]
 
 
-def test_promoting_against_the_gate_needs_a_reason(world, trained, django_capture_on_commit_callbacks):
-    worse = another(world, trained, passed=False)
+def test_promoting_against_the_gate_needs_a_reason(world, comparator, django_capture_on_commit_callbacks):
+    worse = another(world, comparator, passed=False)
     with pytest.raises(Refused, match="This comparator did not pass the gate. It is not. Give a reason to promote it anyway."):
         registry.promote(world.campaign, worse, world.alice)
     heard = []
@@ -77,59 +72,59 @@ def test_promoting_against_the_gate_needs_a_reason(world, trained, django_captur
     assert event.user == world.alice and event.detail["reason"] == "It knows our domain."
 
 
-def test_going_back_asks_nothing(world, trained):
-    registry.promote(world.campaign, another(world, trained, passed=True), world.alice)
-    registry.promote(world.campaign, trained, world.alice)
-    assert registry.comparator_in_use(world.campaign) == trained and world.campaign.promotions.count() == 3
+def test_going_back_asks_nothing(world, comparator):
+    registry.promote(world.campaign, another(world, comparator, passed=True), world.alice)
+    registry.promote(world.campaign, comparator, world.alice)
+    assert registry.comparator_in_use(world.campaign) == comparator and world.campaign.promotions.count() == 3
 
 
-def test_a_retired_one_serves_no_more(world, trained):
-    second = another(world, trained, passed=True)
+def test_a_retired_one_serves_no_more(world, comparator):
+    second = another(world, comparator, passed=True)
     registry.promote(world.campaign, second, world.alice)
     registry.retire(world.campaign, second, world.alice)
-    assert registry.comparator_in_use(world.campaign) == trained  # the one before it
+    assert registry.comparator_in_use(world.campaign) == comparator  # the one before it
     for refused in (registry.retire, registry.promote):
         with pytest.raises(Refused, match="retired"):
             refused(world.campaign, ComparatorVersion.objects.get(pk=second.pk), world.alice)
 
 
-def test_after_the_only_one_is_retired_the_next_has_to_pass(world, trained):
-    registry.retire(world.campaign, trained, world.alice)
-    registry.consider(another(world, trained, passed=False))
+def test_after_the_only_one_is_retired_the_next_has_to_pass(world, comparator):
+    registry.retire(world.campaign, comparator, world.alice)
+    registry.consider(another(world, comparator, passed=False))
     assert registry.comparator_in_use(world.campaign) is None
-    better = another(world, trained, passed=True)
+    better = another(world, comparator, passed=True)
     registry.consider(better)
     assert registry.comparator_in_use(world.campaign) == better
     assert world.campaign.promotions.first().reason == registry.PASSED
 
 
-def test_one_that_is_used_elsewhere_too_is_retired_by_who_researches_both_or_an_admin(world, trained, tmp_path):
+def test_one_that_is_used_elsewhere_too_is_retired_by_who_researches_both_or_an_admin(world, comparator, tmp_path):
     (tmp_path / "other").mkdir()
     other = World(tmp_path / "other", world.client, slug="other", judged=False)
-    trained.campaigns.add(other.campaign)
+    comparator.campaigns.add(other.campaign)
     for there, user in ((world, world.alice), (other, other.alice)):
         with pytest.raises(Refused, match="also used in a campaign that is not yours"):
-            registry.retire(there.campaign, trained, user)
-    page = other.post(other.alice, f"/c/other/comparator/{trained.name}/retire/")
-    assert page.status_code == 302 and registry.comparator_in_use(world.campaign) == trained
-    registry.retire(other.campaign, trained, world.dora)
+            registry.retire(there.campaign, comparator, user)
+    page = other.post(other.alice, f"/c/other/comparator/{comparator.name}/retire/")
+    assert page.status_code == 302 and registry.comparator_in_use(world.campaign) == comparator
+    registry.retire(other.campaign, comparator, world.dora)
     assert registry.comparator_in_use(world.campaign) is None
 
 
-def test_a_deleted_campaign_keeps_none_from_being_retired(world, trained, tmp_path):
+def test_a_deleted_campaign_keeps_none_from_being_retired(world, comparator, tmp_path):
     (tmp_path / "other").mkdir()
     other = World(tmp_path / "other", slug="other", judged=False)
-    trained.campaigns.add(other.campaign)
+    comparator.campaigns.add(other.campaign)
     Campaign.objects.filter(slug="other").update(deleted_at=timezone.now())
-    registry.retire(world.campaign, trained, world.alice)
+    registry.retire(world.campaign, comparator, world.alice)
     assert registry.comparator_in_use(world.campaign) is None
 
 
-def test_a_version_of_another_campaign_is_refused(world, trained, tmp_path):
+def test_a_version_of_another_campaign_is_refused(world, comparator, tmp_path):
     (tmp_path / "other").mkdir()
     other = World(tmp_path / "other", slug="other", judged=False)
     with pytest.raises(Refused, match="has not learned from this campaign"):
-        registry.promote(other.campaign, trained)
+        registry.promote(other.campaign, comparator)
 
 
 class TestGate:

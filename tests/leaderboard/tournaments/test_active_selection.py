@@ -11,22 +11,19 @@ from annotation.campaigns.items import draw_items
 from annotation.models import AuditEvent, Campaign, Job
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
-from evaluator import tasks as training
-from evaluator.trainings.services import start_training
 from evaluator.versions.registry import comparator_in_use
 from leaderboard import tasks
 from leaderboard.rating.pairing import order_to_ask
 from leaderboard.tournaments import active_selection, people_games
-from tests.evaluator.world import recipe
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 PAGE = "/c/talk/leaderboard/"
+RECIPE = {"epochs": 1}
 
 
 @pytest.fixture
-def campaign(world) -> Campaign:
+def campaign(world, comparator) -> Campaign:
     """With pairs to judge, and a comparator in use."""
-    training.run(start_training([world.campaign], foreground=True, recipe=recipe(epochs=1)).job_id)
     Campaign.objects.filter(pk=world.campaign.pk).update(pairwise=True)
     world.campaign.refresh_from_db()
     draw_items(world.campaign)
