@@ -100,9 +100,10 @@ def pytest_runtest_makereport(item, call):
 
 def pytest_collection_finish(session):
     """What is imported by now stays. A collection of garbage that looks at it takes a quarter of a second, and statsmodels asks
-    for one in each correction of p-values."""
+    for one in each correction of p-values. Others come as seldom as in a web process (config/wsgi.py)."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
     if STATEMENTS == "note" and os.environ.get("PYTEST_XDIST_WORKER", "gw0") == "gw0":
         note_collected(
             [(item.nodeid, item.get_closest_marker("database") is not None, _always(item)) for item in session.items]

@@ -45,7 +45,7 @@ class Provider:
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
 
     def id_token(self) -> str:
         right = {"iss": self.url, "aud": "comparena", "sub": "s-1", "nonce": self.nonce, "exp": time.time() + 60}
