@@ -122,7 +122,6 @@ def test_the_base_lies_between_its_two_lessons(lessons, tmp_path):
 
 
 def test_a_member_cut_in_its_middle_gives_the_same_comparator(trained, judged, settings, tmp_path, monkeypatch):
-    monkeypatch.setattr(loop, "SAVE_SECONDS", 0.0)
     texts, pairs, scores = judged
     asked = []
 
@@ -130,7 +129,8 @@ def test_a_member_cut_in_its_middle_gives_the_same_comparator(trained, judged, s
         asked.append(1)
         return len(asked) == 40
 
-    with pytest.raises(TrainingCancelled):
+    with pytest.raises(TrainingCancelled), monkeypatch.context() as often:
+        often.setattr(loop, "SAVE_SECONDS", 0.0)
         fit(Examples(texts, pairs, scores=scores), settings, 3, tmp_path, should_stop=stop)
     assert list(tmp_path.glob("member-*.state"))
     resumed = fit(Examples(texts, pairs, scores=scores), settings, 3, tmp_path)
