@@ -1,7 +1,7 @@
 """A paper's study, from one command: forecast, parts that are kept, and a report with the paper's numbers beside ours.
 
     comparena reproduce zhang|zhao|zhou|three-head DATA --out DIR [--preset tiny|small|paper] [--encoder MODEL ...]
-        [--masked MODEL ...] [--causal MODEL ...] [--stand-in MODEL] [--part NAME ...] [--forecast] [--seed 0]
+        [--masked MODEL ...] [--causal MODEL ...] [--stand-in MODEL | --ask SLUG] [--part NAME ...] [--forecast] [--seed 0]
 
 DATA has NAME.outputs.jsonl and NAME.ratings.jsonl. The same command goes on where it was stopped. `--preset tiny` takes random
 models and few outputs: it shows that a study runs, and its numbers mean nothing."""
@@ -33,6 +33,7 @@ def parser() -> argparse.ArgumentParser:
     for need in ("encoder", "masked", "causal"):
         found.add_argument(f"--{need}", nargs="+", default=[], metavar="MODEL", help="a folder, or a name on the hub")
     found.add_argument("--stand-in", default="", metavar="MODEL", help="the encoder of a judge that stands in for people")
+    found.add_argument("--ask", default="", metavar="SLUG", help="instead, of zhou: ask people, by a campaign that is made")
     return found
 
 
@@ -48,8 +49,10 @@ def main(words: list[str] | None = None) -> int:
 
         options.data = options.out / "campaign"
         sets = (exported(options.campaign, options.data),)
+    if options.ask and (options.study != "zhou" or options.campaign):
+        parser().error("zhou alone, without --campaign, has new outputs to ask people about.")
     models = options.encoder, options.masked, options.causal
-    asked = Asked(options.data, options.out, options.preset, options.seed, *models, options.stand_in, sets)
+    asked = Asked(options.data, options.out, options.preset, options.seed, *models, options.stand_in, sets, options.ask)
     if options.preset == "tiny":
         from benchmarks.studies.tiny_models import families
 

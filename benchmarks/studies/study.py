@@ -50,6 +50,7 @@ class Asked:
     causal: Sequence[str] = ()
     stand_in: str = ""  # an encoder
     sets: Sequence[str] = ()  # instead of the paper's
+    ask: str = ""  # the campaign in which people judge what the study's models write
 
     def digest(self, *names: str) -> str:
         """Of files of the data, 12 hexadecimal digits."""

@@ -2,7 +2,7 @@
 and checkpoints of trainings (table 3).
 
 Trainings are our own (`runs`). Where the paper asks people about new outputs, a stand-in judges them: a comparator on another
-encoder, which learnt other people's scores, of other sets, than any judge under test."""
+encoder, which learnt other people's scores, of other sets, than any judge under test; or people do, in a campaign."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.studies import runs
+from benchmarks.studies import people_scores, runs
 from benchmarks.studies.figures import by_group, correlations
 from benchmarks.studies.judged_sets import JudgedSet, read
 from benchmarks.studies.runs import DIALOGUES, Dialogues, Size, dealt
@@ -60,10 +60,12 @@ def unavailable(asked: Asked) -> list[tuple[str, str]]:
     missing = [
         ("Stories (WritingPrompts)", "No package has the stories, nor people's scores of generated ones."),
         ("BERT-large", "No package has its weights; --encoder names yours."),
-        ("People's scores of new outputs, and of 20 + 20 judged in both ways (kappa)", "They need people."),
+        ("20 + 20 outputs that people judge in both ways (kappa)", "They need people who score and who compare."),
     ]
-    if not asked.stand_in and asked.preset != "tiny":
-        missing.append(("Table 3, and models in tables 2 and 5", "Name an encoder for the stand-in with --stand-in."))
+    if not asked.ask:
+        missing.append(("People's scores of new outputs", "They need people: --ask SLUG makes a campaign for it."))
+    if not (asked.stand_in or asked.ask):
+        missing.append(("Table 3, and models in tables 2 and 5", "Name an encoder for the stand-in with --stand-in, or --ask."))
     return missing
 
 
@@ -76,7 +78,10 @@ def parts(asked: Asked) -> list[Part]:
     for name in names:
         how = {**data, "seed": asked.seed, **vars(size), "picked": runs.PICKED, "range": runs.RANGE}
         found.append(Part(name, 2 * slow if not tiny else slow, partial(_run, asked, name), how))
-    if names and asked.stand_in:
+    if names and asked.ask:
+        how = {**data, "seed": asked.seed, "size": vars(size), "campaign": people_scores.accepted(asked.ask)}
+        found.append(Part("people", 0, partial(_people, asked), how, names))
+    elif names and asked.stand_in:
         how = {
             "data": asked.of_sets(*STAND_IN),
             "encoder": model_digest(asked.stand_in),
@@ -165,6 +170,10 @@ def _stand_in(asked: Asked, found: Mapping[str, Result], place: Path) -> Result:
     comparator.one_each = True
     name = f"a comparator on {Path(asked.stand_in).name}, taught by the people of {', '.join(STAND_IN)}"
     return {"name": name, "models": models, "scores": (1 + 4 * comparator.score(texts)).tolist()}
+
+
+def _people(asked: Asked, found: Mapping[str, Result], place: Path) -> Result:
+    return people_scores.answered(asked.ask, *_watched(asked, found))
 
 
 def _fit(examples: Examples, recipe: Settings, seed: int, place: Path) -> None:

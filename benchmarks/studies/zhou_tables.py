@@ -52,7 +52,7 @@ LESS = {"A": "A > B", "tie": "Tie", "B": "A < B"}
 def tables(results: Mapping[str, Result]) -> list[Table]:
     judges = [result for result in results.values() if "ways" in result]
     runs = {name: result for name, result in results.items() if "loss" in result}
-    stand_in, found = results.get("stand-in"), []
+    stand_in, found = results.get("people") or results.get("stand-in"), []
     for name in dict.fromkeys(result["set"] for result in judges):
         of_set = [result for result in judges if result["set"] == name]
         found += [_correlations(of_set, name, "sample"), _correlations(of_set, name, "system")]
@@ -101,10 +101,14 @@ def _models(home: Sequence[Result], runs: Mapping[str, Result], stand_in: Result
     loss = {f"{run}@{i}": -of for run in runs for i, of in enumerate(_losses(runs[run]))}
     u = np.array([loss[m] for m in stand_in["models"]])
     rows.append(["Perplexity", *_of_models(u, stand_in), *numbers(THEIRS_2["Perplexity"])])
-    about = f"{len(set(stand_in['models']))} checkpoints of {len(runs)} trainings by the stand-in's mean score."
-    about += f" Stand-in: {stand_in['name']}."
+    about = f"{len(set(stand_in['models']))} checkpoints of {len(runs)} trainings by the mean score of {_who(stand_in)}."
     header = ["metric", "Spearman", "Pearson", "Spearman (paper)", "Pearson (paper)"]
-    return Table("Table 2: by checkpoints, no people", f"{about} Intervals: other contexts.", header, rows)
+    people = "by people's scores" if "people" in stand_in else "no people"
+    return Table(f"Table 2: by checkpoints, {people}", f"{about} Intervals: other contexts.", header, rows)
+
+
+def _who(stand_in: Result) -> str:
+    return str(stand_in["name"]) if "people" in stand_in else f"a stand-in, no people: {stand_in['name']}"
 
 
 def _losses(run: Result) -> list[float]:
@@ -135,7 +139,7 @@ Says = Mapping[str, float]  # of a checkpoint
 
 def _choices(home: Sequence[Result], runs: Mapping[str, Result], stand_in: Result) -> Table:
     names, scores = np.array(stand_in["models"]), np.array(stand_in["scores"])
-    worth = {m: float(scores[names == m].mean()) for m in dict.fromkeys(stand_in["models"])}
+    worth = {m: float(np.nanmean(scores[names == m])) for m in dict.fromkeys(stand_in["models"])}
     groups: dict[str, list[str]] = {}
     for run in runs:
         groups.setdefault(group_of(run), []).append(f"{run}@{len(PICKED) - 1}")
@@ -147,7 +151,7 @@ def _choices(home: Sequence[Result], runs: Mapping[str, Result], stand_in: Resul
     for label, pick in (("the best", max), ("the mean of all", np.mean)):
         means = [f"{np.mean([pick([worth[m] for m in field]) for field in fields]):.2f}" for fields in (settings, checkpoints)]
         rows.append([label, "", means[0], "", means[1], "", "", "", ""])
-    about = f"Judged by a stand-in, no people: {stand_in['name']}. A win is a choice to which it gives the highest mean score,"
+    about = f"Judged by {_who(stand_in)}. A win is a choice with the highest mean score,"
     about += f" from 1 to 5. Settings: the last checkpoints of {len(settings[0])} trainings; checkpoints: four of a training."
     short = ["settings: wins", "score", "checkpoints: wins", "score"]
     header = ["metric", *short, *(f"{name} (paper)" for name in short)]
@@ -191,7 +195,7 @@ def _ablation(home: Sequence[Result], runs: Mapping[str, Result], stand_in: Resu
         rows.append([label, *cells, *models, *numbers(theirs)])
     about = "By a judge's own score, out of fold. Weak supervision comes from the trainings' checkpoints; without comparison:"
     about += " a discriminator whose encoder learns along, from the same texts."
-    about += f" Checkpoints by the stand-in, no people: {stand_in['name']}." if stand_in else ""
+    about += f" Checkpoints by {_who(stand_in)}." if stand_in else ""
     header = ["left out", "Spearman, outputs", "Pearson, outputs", "Pearson, systems", "Spearman, checkpoints",
               "Pearson, checkpoints", "Spearman, models (paper)", "Pearson, models (paper)"]  # fmt: skip
     return Table("Table 5: what each part is worth", about, header, rows)

@@ -1,10 +1,14 @@
 """The papers' studies on made-up sets, with tiny random models of each family; their figures by hand."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
 
+from annotation.assessment.assess import assess
+from annotation.data.importer import import_scores
+from annotation.models import Campaign, Output
 from benchmarks.studies import report, runs, three_head, zhang, zhou, zhou_tables
 from benchmarks.studies.__main__ import main
 from benchmarks.studies.study import Part, Table, keys, run, with_needs
@@ -149,6 +153,32 @@ def test_a_part_says_the_same_in_another_folder(zhous, tmp_path):
     here, there = (next(p.glob("lstm-1-1.*.json")) for p in (folder, tmp_path / "zhou-tiny-0"))
     same = lambda path: {k: v for k, v in json.loads(path.read_text()).items() if k != "seconds"}
     assert here.name == there.name and same(here) == same(there)
+
+
+@pytest.mark.django_db
+def test_people_are_asked_by_a_campaign_and_the_study_goes_on_from_their_scores(zhous, tmp_path):
+    """Two groups of three have no better model than 2, in one the last checkpoint of one training is 5: (5 + 2 + 2) / 3 are
+    the best settings, (3.5 + 2 + 2) / 3 the mean ones; (5 + 5 * 2) / 6 and (2.75 + 5 * 2) / 6 of the checkpoints."""
+    words, folder = zhous
+    shutil.copytree(folder, tmp_path / folder.name)
+    asked = [*words[:3], str(tmp_path), *words[4:], "--ask", "replies"]
+    with pytest.raises(SystemExit, match="asks 3 people about each of 144 outputs"):
+        main(asked)
+    with pytest.raises(SystemExit, match="no snapshot with scores"):
+        main(asked)
+    campaign = Campaign.objects.get(slug="replies")
+    outputs = Output.objects.filter(context__campaign=campaign).values_list("context__key", "system__name")
+    given = {"annotator": "Ann", "aspect": "Overall"}
+    rows = [given | {"context_id": c, "system": s, "score": 5 if s == "lstm-1-1@3" else 2} for c, s in outputs]
+    _write(tmp_path / "scores.jsonl", rows)
+    import_scores(campaign, tmp_path / "scores.jsonl")
+    assess(campaign, level="interval")
+    assert main(asked) == 0
+    tables = _rows(tmp_path / folder.name)
+    assert "Table 2: by checkpoints, by people's scores" in tables
+    chosen = tables["Table 3: what each metric chooses"]
+    assert chosen["the best"][:4] == ["", "3.00", "", "2.50"] and chosen["the mean of all"][:4] == ["", "2.50", "", "2.12"]
+    assert "Judged by 1 people of campaign replies." in (tmp_path / folder.name / "report.md").read_text()
 
 
 def test_what_a_metric_chooses_by_hand():

@@ -1,0 +1,71 @@
+"""People's scores of what checkpoints answered, asked for by a campaign of its own (Zhou & Xu 2020, 4.1: 2,000 outputs)."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from benchmarks.studies.campaign import exported
+from benchmarks.studies.judged_sets import lines
+from benchmarks.studies.study import Result
+from evaluator.judges.texts import Text
+
+OUTPUTS, EACH = 2000, 3  # of all models together, about; people for each
+CRITERION = "Overall"
+
+
+def accepted(slug: str) -> str:
+    """The campaign, and which of its snapshots is the latest; none yet where it is to be made."""
+    import django
+
+    django.setup()
+    from annotation.models import Snapshot
+
+    latest = Snapshot.objects.filter(campaign__slug=slug).first()
+    return f"{slug} {latest.pk if latest else '-'}"
+
+
+def answered(slug: str, texts: Sequence[Text], models: Sequence[str]) -> Result:
+    """{name, people: True, models, scores: people's means from 1 to 5, NaN where nobody was asked}; texts (n,) and models (n,)
+    lie model by model, each in the same contexts. Raises SystemExit, saying what is to be done, until answers are accepted."""
+    from annotation.models import Campaign
+
+    contexts = len(texts) // len(set(models))
+    keys = [(f"c{i % contexts}", model) for i, model in enumerate(models)]
+    if not Campaign.objects.filter(slug=slug).exists():
+        few = min(contexts, max(1, OUTPUTS // len(set(models))))
+        rows = [
+            {"context_id": context, "context": list(text.context), "system": model, "output": text.output}
+            for text, (context, model), i in zip(texts, keys, range(len(texts)))
+            if i % contexts < few
+        ]
+        _made(slug, rows)
+        raise SystemExit(
+            f"Campaign {slug!r} asks {EACH} people about each of {len(rows)} outputs. Invite them, accept their answers"
+            " (comparena assess_quality), and give the same command again: it goes on from there."
+        )
+    with TemporaryDirectory() as folder:
+        exported(slug, Path(folder))
+        ratings = lines(Path(folder) / f"{slug}.ratings.jsonl")
+    given: dict[tuple[str, str], list[float]] = {}
+    for row in ratings:
+        given.setdefault((row["context_id"], row["system"]), []).append(row["score"])
+    scores = [float(np.mean(given[key])) if key in given else float("nan") for key in keys]
+    people = len({row["annotator"] for row in ratings})
+    return {"name": f"{people} people of campaign {slug}", "people": True, "models": list(models), "scores": scores}
+
+
+def _made(slug: str, rows: Sequence[dict]) -> None:
+    from annotation.campaigns.lifecycle import create_campaign
+    from annotation.campaigns.protocol import CriterionSpec
+    from annotation.data.importer import import_outputs
+
+    campaign = create_campaign(
+        slug=slug, title="How good are these replies?", criteria=[CriterionSpec(CRITERION, 1, 5)], overlap=EACH
+    )
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "outputs.jsonl"
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        import_outputs(campaign, file)
