@@ -2,18 +2,26 @@
 are `includes/dot_plot.html`, `scatter.html` and `heat_map.html`; `js/plots.js` saves what they drew as SVG or PNG."""
 
 import math
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
 WIDTH, SIDE, TOP, FOOT = 400, 16, 10, 22
-NAMES, LETTER = 140, 6.7  # the column of names, and the width of a letter of Inter at 12, on average
+NAMES = 140  # the column of names
+# How wide letters of Inter at 12 are at most, as Chromium measures them; the line of a text, and half of it; a dot's half.
+WIDTHS = {**dict.fromkeys("ijlI !,.:;'`|", 4.0), **dict.fromkeys('ftr()[]/\\1{}-_"^', 5.7), **dict.fromkeys("mwMW@%…", 12.0)}
+EAST_ASIAN, CAPITAL, OTHER = 12.5, 9.2, 8.0
+HALF_LINE, HALF_DOT = 8.0, 5.0
 ROW = 20  # of a dot plot
 WIDE, LEFT, TALL = 560, 44, 320  # of a scatter
 COLOURS = 8
 MANY = 25  # dots, from which on a scatter has no intervals
 CELL, SMALL, FEW = 40, (14, 24), 16  # of a heat map: cells of fewer systems than FEW have numbers, others are small
+
+
+Box = tuple[float, float, float, float]  # left, top, right, bottom
 
 
 @dataclass(frozen=True)
@@ -49,11 +57,27 @@ def round_values(low: float, high: float, most: int = 4) -> list[float]:
     return [low]
 
 
+def text_width(text: str) -> float:
+    """At most so wide is it, in Inter at 12."""
+    return sum(WIDTHS.get(letter) or _width(letter) for letter in text)
+
+
+def _width(letter: str) -> float:
+    if unicodedata.east_asian_width(letter) in "FW":
+        return EAST_ASIAN
+    return CAPITAL if letter.isupper() else OTHER
+
+
 def short(name: str, width: float = NAMES) -> str:
     """Cut in its middle to what fits into a column of names: names that begin alike differ at their ends."""
-    most = int(width / LETTER)
-    tail = most // 3
-    return name if len(name) <= most else f"{name[: most - tail - 1].rstrip()}…{name[-tail:]}"
+    if text_width(name) <= width:
+        return name
+    for most in range(len(name) - 1, 2, -1):
+        tail = most // 3
+        cut = f"{name[: most - tail - 1].rstrip()}…{name[-tail:]}"
+        if text_width(cut) <= width:
+            break
+    return cut
 
 
 def span(marks: Sequence[Mark]) -> tuple[float, float]:
@@ -137,7 +161,7 @@ def scatter(marks: Sequence[Mark], write=str, write_x=str) -> dict | None:
     (low, high), xs = span(shown), [mark.x for mark in marks]
     x, base = _axis(min(xs), max(xs), LEFT + 16, WIDE - SIDE), TALL - 2 * FOOT
     y = _axis(low, high, base - 6, TOP + 4)
-    dots, taken = [], [(x(mark.x), y(mark.value), x(mark.x)) for mark in marks]
+    dots, taken = [], [_box(x(mark.x) - HALF_DOT, x(mark.x) + HALF_DOT, y(mark.value), HALF_DOT) for mark in marks]
     for mark in marks:
         at = x(mark.x), y(mark.value)
         dot = {"mark": mark, "x": at[0], "y": at[1], "low": y(mark.ends[0]), "high": y(mark.ends[1])}
@@ -157,17 +181,24 @@ def scatter(marks: Sequence[Mark], write=str, write_x=str) -> dict | None:
     }
 
 
-def _label(mark: Mark, x: float, y: float, taken: list[tuple[float, float, float]]) -> dict[str, Any]:
-    """{name, anchor, name_x}: on the right of its dot or on the left, where nothing stands yet; else nothing."""
+def _box(left: float, right: float, middle: float, half: float) -> Box:
+    return left, middle - half, right, middle + half
+
+
+def _label(mark: Mark, x: float, y: float, taken: list[Box]) -> dict[str, Any]:
+    """{name, anchor, name_x}: on the right of its dot or on the left, where no name and no dot stands yet; else nothing."""
     name = short(mark.name, 130)
-    width = LETTER * len(name)
+    width = text_width(name)
     for anchor, start in (("start", x + 7), ("end", x - 7 - width)):
-        end = start + width
-        beside = [(first, last) for first, height, last in taken if (first, height) != (x, y) and abs(height - y) <= 11]
-        if start > LEFT and end < WIDE and all(last < start or first > end for first, last in beside):
-            taken.append((start, y, end))
+        box = _box(start, start + width, y, HALF_LINE)
+        if start > LEFT and start + width < WIDE and not any(_meet(box, other) for other in taken):
+            taken.append(box)
             return {"name": name, "anchor": anchor, "name_x": x + (7 if anchor == "start" else -7)}
     return {"name": ""}
+
+
+def _meet(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def heat_map(names: Sequence[str], shares: Sequence[Sequence[float | None]], say: Callable[[int, int], str]) -> dict | None:

@@ -1,7 +1,6 @@
 """Geometry of the board's charts, computed here so that a page needs no script: plain numbers for SVG attributes."""
 
 import textwrap
-import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 
 from annotation import plots
@@ -12,7 +11,7 @@ from leaderboard.boards.panels import Category
 WIDTH, SIDE, TOP = 360, 18, 8
 LINE, GAP = 11, 10  # of a whisker chart: each whisker of a system, and what parts the systems
 # Its names' column: 120 units hold 18 letters of Inter at 12 (6.5 on average), however wide the screen.
-NAMES, LETTERS, NAME_LINE, BASELINE = 130, 18, 14, 4
+NAMES, ROOM, LETTERS, NAME_LINE, BASELINE = 130, 120, 18, 14, 4
 MARGIN = 4  # percent of a cell that stay free on either side of its intervals
 SMALL, SHOWN = 280, 12  # of a slice's plot: its width, and the most systems in it
 STEPS = (25, 50, 100, 200, 500, 1000, 2000)
@@ -35,8 +34,8 @@ def short(name: str, most: int = 40) -> str:
 
 def name_lines(name: str, human: bool) -> list[str]:
     """A system's name on at most two lines of the column; a longer one is cut."""
-    is_wide = any(unicodedata.east_asian_width(letter) in "FW" for letter in name)
-    most = LETTERS // 2 if is_wide else LETTERS
+    width = plots.text_width(name)  # of capitals and of letters of East Asia fewer have room
+    most = LETTERS if width <= plots.OTHER * len(name) else max(1, int(ROOM * len(name) / width))
     lines = textwrap.wrap(name, most) or [""]
     if len(lines) > 2:
         lines = [lines[0], f"{lines[1][: most - 1]}…"]

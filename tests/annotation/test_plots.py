@@ -1,5 +1,8 @@
 """Geometry of the charts that pages share; expected places by hand."""
 
+import random
+from itertools import combinations
+
 from annotation import plots
 from annotation.plots import Mark
 
@@ -27,6 +30,24 @@ def test_a_scatter_names_no_dot_over_another_name():
     names = [dot["name"] for dot in plots.scatter(same)["dots"]]
     assert len([name for name in names[:3] if name]) == 2 and names[3:] == ["Dew", "Eel"]
     assert plots.scatter(same[:2]) is None
+
+
+def test_no_name_lies_on_another_or_on_a_dot():
+    """As wide as Chromium measures "WM" (22.6) and "il" (5.8) of Inter at 12; a line is 15 high, a dot 9 wide."""
+    assert plots.text_width("WM") >= 22.6 and 5.8 <= plots.text_width("il") < plots.text_width("通义") == 25
+    draw = random.Random(0)
+    names = ["WMT SYSTEM", "gpt-4", "通义千问大模型", "llama-3-70b-instruct-of-somebody"]
+    for n in (3, 15, 59):
+        marks = [Mark(f"{names[i % 4]} {i}", draw.gauss(3, 0.5), 0.0, 6.0, x=draw.gauss(60, 15)) for i in range(n)]
+        dots = plots.scatter(marks)["dots"]
+        boxes = [(dot["x"] - 4.5, dot["x"] + 4.5, dot["y"] - 4.5, dot["y"] + 4.5) for dot in dots]
+        for dot in (dot for dot in dots if dot["name"]):
+            wide = plots.text_width(dot["name"]) * (1 if dot["anchor"] == "start" else -1)
+            boxes.append((*sorted((dot["name_x"], dot["name_x"] + wide)), dot["y"] - 7.5, dot["y"] + 7.5))
+        assert len(boxes) > n and max(box[1] for box in boxes) < plots.WIDE
+        for (a, b, c, d), (e, f, g, h) in combinations(boxes[n:] + boxes[:n], 2):
+            if (a, b, c, d) in boxes[n:]:  # two dots may meet
+                assert b <= e or f <= a or d <= g or h <= c
 
 
 def test_many_dots_have_no_intervals():
