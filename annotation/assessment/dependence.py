@@ -6,10 +6,11 @@ from dataclasses import asdict, dataclass
 
 from django.db import transaction
 
-from annotation.assessment.tables import Systems, Table, moves_of, systems_of, tables_of
+from annotation.assessment.tables import Systems, Table, moves_of, systems_of, table_of, tables_of
 from annotation.models import AuditEvent, Campaign, Context, Output, User
 from annotation.quality.dependence import constant_sums, copies, field_p, plain
 from annotation.quality.errors import UndefinedAgreement
+from annotation.questions import registry
 from annotation.questions.kind import Question
 from core.errors import Refused, quoted
 
@@ -42,6 +43,17 @@ def notes(campaign: Campaign) -> list[Note]:
     return [*_of_copies(campaign, contexts), *_of_fields(campaign, contexts), *_relative(campaign)]
 
 
+def for_board(campaign: Campaign, criterion: str) -> list[Note]:
+    """What a board of this question has to say: copies that a researcher lets count apart, and scores that are relative."""
+    found = []
+    if count_apart(campaign):
+        found = [note for note in _of_copies(campaign, list(campaign.contexts.order_by("pk"))) if note.kind == COPIES]
+    about = [q for q in registry.all_questions(campaign) if criterion and q.criterion and q.criterion.name == criterion]
+    tables = [(question, table) for question in about if (table := table_of(campaign, question))]
+    systems = systems_of(campaign) if tables else None
+    return [*found, *(note for q, table in tables if systems and (note := _relative_note(q, table, systems)))]
+
+
 def _of_copies(campaign: Campaign, contexts: list[Context]) -> list[Note]:
     same = [group for group in copies_of(contexts) if len({c.group or c.pk for c in group}) > 1]
     made = [c for c in contexts if c.group.startswith(PREFIX)]
@@ -59,7 +71,11 @@ def _of_copies(campaign: Campaign, contexts: list[Context]) -> list[Note]:
         )
     elif same:
         n, apart = sum(map(len, same)), count_apart(campaign)
-        done = "They count apart, as a researcher chose." if apart else "They become one group each when answers are accepted."
+        done = (
+            "They count apart, as a researcher chose, so intervals may be too narrow."
+            if apart
+            else "They become one group each when answers are accepted."
+        )
         found.append(
             Note(
                 COPIES,

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from annotation.assessment.datasheet import datasheet
+from annotation.assessment.dependence import notes
 from annotation.assessment.rule_text import rule_in_words
 from annotation.models import Campaign, Snapshot
 from annotation.questions import registry
@@ -26,7 +27,7 @@ class Section:
 
 def report_sections(campaign: Campaign, snapshot: Snapshot, watched: dict | None) -> list[Section]:
     """watched: what annotation.assessment.annotator_review found, where it is worked out already."""
-    sections = [_head(campaign, snapshot), _agreement(snapshot), _how_many_more(snapshot)]
+    sections = [_head(campaign, snapshot), _agreement(snapshot), *_dependence(campaign), _how_many_more(snapshot)]
     sections += [_annotators(watched)] if watched and watched["people"] else []
     sheet = datasheet(campaign, snapshot)
     sections.append(
@@ -97,6 +98,12 @@ def _agreement(snapshot: Snapshot) -> Section:
     ]
     level, of_pairs = snapshot.rule.get("level", "nominal"), registry.about_pair(snapshot.campaign).kind.level("ordinal")
     return Section("Agreement", [f"Krippendorff's alpha, {level}; pairs {of_pairs}. {RELIABILITY}", *reasons], header, rows)
+
+
+def _dependence(campaign: Campaign) -> list[Section]:
+    """What the page says above the figures: without it they look surer than they are."""
+    said = [note.sentence for note in notes(campaign)]
+    return [Section("Contexts and scores that depend on each other", said)] if said else []
 
 
 def _how_many_more(snapshot: Snapshot) -> Section:

@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from annotation.assessment.dependence import PREFIX, count_apart
+from annotation.assessment.dependence import PREFIX, count_apart, for_board
 from annotation.models import Context
 from leaderboard.boards.board import Doubt
+from leaderboard.models import Tournament
 from leaderboard.rating.crossed.text_groups import MOST_TEXTS, TextGroups, text_groups
 from leaderboard.rating.people_board import Reading, components_met, numbered
 from leaderboard.tournaments.entrants import Entrants
@@ -36,6 +37,12 @@ def grouped(entrants: Entrants, reading: Reading) -> tuple[Entrants, tuple[Doubt
         names[i] = f"alike {label}"
     found = replace(found, label=together, groups=len(np.unique(together)))
     return replace(entrants, group_names=names), (Doubt("texts", sentence(found)),)
+
+
+def dependent(tournament: Tournament) -> tuple[Doubt, ...]:
+    """What the assessment noticed of copies and of relative scores, where people's answers make the board."""
+    notes = for_board(tournament.campaign, tournament.criterion)
+    return tuple(Doubt(note.kind, note.sentence) for note in notes)
 
 
 def sentence(found: TextGroups, apart: bool = False) -> str:

@@ -103,7 +103,7 @@ def calibrated(
         left_out=(AnswersLeftOut("learnt", left_out, len(given)),) if left_out else (),
         worth=told,
     )
-    return Corrected(people, board, whose, doubts)
+    return Corrected(people, board, whose, (*doubts, *context_groups.dependent(tournament)))
 
 
 def _by_games(entrants: Entrants, games: Games, found: Calibrated) -> tuple[Rated, float, float, list[Transported]]:

@@ -7,6 +7,7 @@ import numpy as np
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.models import Output
 from annotation.outcome import Outcome
 from annotation.snapshots import output_names
 from core.version import code_version
@@ -111,9 +112,13 @@ def _judge(tournament: Tournament, about: str) -> dict[str, str | None]:
 
 
 def _digest(entrants: Entrants) -> str:
-    """What plays, by the names it has everywhere: "4x12-5d1e0a77" for 4 systems on 12 contexts."""
-    names = [(*output_names(output, {})[0], output.system.is_human) for output in entrants.outputs]
-    content = json.dumps([names, len(entrants.contexts)]).encode()
+    """What plays, by the names that it has everywhere and by its texts: "4x12-5d1e0a77" for 4 systems on 12 contexts."""
+    campaign, wrote = entrants.systems[0].campaign, {}
+    for pk, text in Output.objects.filter(context__campaign=campaign).values_list("pk", "text").iterator():
+        wrote[pk] = hashlib.sha256(text.encode()).hexdigest()
+    outputs = [(*output_names(one, {})[0], one.system.is_human, wrote[one.pk]) for one in entrants.outputs]
+    turns = dict(campaign.contexts.values_list("pk", "turns"))
+    content = json.dumps([outputs, [turns[pk] for pk in entrants.contexts]]).encode()
     return f"{len(entrants.systems)}x{len(entrants.contexts)}-{hashlib.sha256(content).hexdigest()[:8]}"
 
 

@@ -8,13 +8,19 @@ from django.core.management import call_command
 
 from annotation.assessment.asked_for import aims, question_named, set_aim
 from annotation.assessment.assess import assess, work_out_assessment
-from annotation.assessment.dependence import COPIES, FIELD, RELATIVE, TEXT, group_by, notes
+from annotation.assessment.dependence import COPIES, FIELD, RELATIVE, TEXT, for_board, group_by, notes
+from annotation.assessment.report import as_markdown, report_sections
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.data.importer import import_judgments, import_outputs, import_scores
 from annotation.models import AuditEvent, User
 from core.errors import Refused
+from leaderboard.boards import queries
+from leaderboard.boards.cautions import cautions
+from leaderboard.tournaments import play
 from leaderboard.tournaments.entrants import current_entrants
+from leaderboard.tournaments.start import start_tournament
+from tests.leaderboard.played import quiet
 
 pytestmark = pytest.mark.django_db
 PEOPLE = ("ann", "bob", "cat", "dan")
@@ -72,8 +78,10 @@ def test_it_can_be_undone_and_stays_undone(campaign, alice):
     assert group_by(campaign, "none", alice) == 3 and set(groups(campaign).values()) == {""}
     assess(campaign, level="interval", user=alice)
     assert set(groups(campaign).values()) == {""}
-    assert any(note.kind == COPIES and "count apart, as a researcher chose" in note.sentence for note in notes(campaign))
+    (apart,) = for_board(campaign, "Quality")
+    assert "count apart, as a researcher chose, so intervals may be too narrow" in apart.sentence and apart in notes(campaign)
     assert group_by(campaign, "copies", alice) == 3
+    assert for_board(campaign, "Quality") == []
 
 
 def test_equal_text_is_grouped_where_that_is_asked_for(campaign):
@@ -113,6 +121,11 @@ def test_ranks_stored_as_scores_are_asked_about(alice):
     import_scores(made, file(rows), "s.jsonl")
     (note,) = [one for one in notes(made) if one.kind == RELATIVE]
     assert "same sum in 100% of cases" in note.sentence and "judgments of pairs" in note.sentence
+    assert for_board(made, "Quality") == [note] and for_board(made, "") == []
+    snapshot = assess(made, user=alice)
+    board = play.play(start_tournament(made, "people", criterion="Quality", foreground=True), quiet)
+    assert (note.kind, note.sentence) in [(one.kind, one.text) for one in cautions(queries.board(board))]
+    assert note.sentence in as_markdown(report_sections(made, snapshot, None))
 
 
 def test_a_topic_that_explains_variance_is_offered(alice):

@@ -100,6 +100,13 @@ class TestImportedScores:
         command("import_judge_scores", "talk", write(tmp_path, "b.jsonl", rows), "--judge", "elsewhere", "--replace")
         assert parse(played(elsewhere.campaign, "elsewhere").signature)["settings"] != first
 
+    def test_other_texts_are_another_signature(self, elsewhere):
+        """Two campaigns may name systems and contexts alike."""
+        first = parse(played(elsewhere.campaign, "elsewhere").signature)["entrants"]
+        assert parse(played(elsewhere.campaign, "elsewhere").signature)["entrants"] == first
+        Output.objects.filter(pk=Output.objects.first().pk).update(text="Something else.")
+        assert parse(played(elsewhere.campaign, "elsewhere").signature)["entrants"] != first
+
     def test_it_is_calibrated_with_people(self, elsewhere):
         board = played(elsewhere.campaign, "elsewhere", "corrected", criterion="Overall")
         shown = queries.board(board)
