@@ -1,5 +1,7 @@
 """People's board: every answer counts, who can be compared, and whom it speaks of."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -144,9 +146,16 @@ class TestPairs:
         assert shared > 0.2
 
 
+@cache
+def reading_of(kind: str, **sizes: int):
+    """Not worked out before a test wants it: every process collects this file."""
+    return read_scores(4, *scores(**sizes)) if kind == "scores" else read_pairs(4, *pairs(**sizes))
+
+
 class TestPopulation:
-    @pytest.mark.parametrize("reading", [read_scores(4, *scores()), read_pairs(4, *pairs())], ids=["scores", "pairs"])
-    def test_speaking_of_people_in_general_is_less_sure(self, reading):
+    @pytest.mark.parametrize("kind", ["scores", "pairs"])
+    def test_speaking_of_people_in_general_is_less_sure(self, kind):
+        reading = reading_of(kind)
         people, annotators = reading.board("people"), reading.board("annotators")
         assert (people.rating == annotators.rating).all()
         off = ~np.eye(4, dtype=bool)
@@ -166,10 +175,9 @@ class TestPopulation:
         assert width(many, "annotators") < 0.45 * width(few, "annotators")
 
     @pytest.mark.parametrize("population", ["people", "annotators"])
-    @pytest.mark.parametrize(
-        "reading", [read_scores(4, *scores(contexts=80)), read_pairs(4, *pairs(contexts=80, judgments=900))]
-    )
-    def test_replicates_vary_as_the_covariance_says(self, reading, population):
+    @pytest.mark.parametrize(("kind", "sizes"), [("scores", {"contexts": 80}), ("pairs", {"contexts": 80, "judgments": 900})])
+    def test_replicates_vary_as_the_covariance_says(self, kind, sizes, population):
+        reading = reading_of(kind, **sizes)
         replicates = reading.replicates(context_draws(80, 2000), population)
         assert replicates.mean(axis=0) == pytest.approx(reading.rating, abs=4)
         assert np.std(replicates, axis=0) == pytest.approx(np.sqrt(np.diag(reading.covariance(population))), rel=0.35)
