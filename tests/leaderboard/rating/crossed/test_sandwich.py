@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from leaderboard.rating.crossed.sandwich import ALIKE, Prior, alike, expected_prior
+from leaderboard.rating.crossed.sandwich import ALIKE, HIGHEST, LOWEST, Prior, _inverse_trigamma, alike, expected_prior
 from leaderboard.rating.decision import at_look
 from leaderboard.rating.people_board import read_scores
 
@@ -84,6 +84,15 @@ def test_how_alike_variances_are_expected_to_be_is_what_they_show():
     excess = np.mean(shown) * 4 / special.chdtri(4, ALIKE) - noise
     expected = expected_prior(np.ones(10), freedom, 4).freedom
     assert special.polygamma(1, expected / 2) == pytest.approx(excess, rel=0.15)
+
+
+def test_the_inverse_of_trigamma():
+    """trigamma(1) = pi^2 / 6, trigamma(1/2) = pi^2 / 2, trigamma(x + 1) = trigamma(x) - 1 / x^2; and SciPy's at every size."""
+    known = {np.pi**2 / 6: 1.0, np.pi**2 / 2: 0.5, np.pi**2 / 6 - 1: 2.0}
+    assert [_inverse_trigamma(value) for value in known] == pytest.approx(list(known.values()), rel=1e-12)
+    sizes = np.geomspace(LOWEST, HIGHEST, 40)[1:-1]
+    assert [_inverse_trigamma(float(special.polygamma(1, x))) for x in sizes] == pytest.approx(sizes, rel=1e-9)
+    assert (_inverse_trigamma(1e9), _inverse_trigamma(1e-9)) == (LOWEST, HIGHEST)
 
 
 def test_how_much_people_differ_over_each_difference():
