@@ -174,7 +174,9 @@ def ask_again(request, slug, key):
         if form is None:
             anchors.start(campaign, name, user=request.user)
         elif form.is_valid():
-            anchors.set_schedule(campaign, name, form.cleaned_data["every_days"], user=request.user)
+            days = anchors.set_schedule(campaign, name, form.cleaned_data["every_days"], user=request.user).every_days
+            when = f"{days} day{'s' if days > 1 else ''} after each time" if days else "only when somebody asks"
+            messages.success(request, f"{name} is asked again {when}.")
         else:
             messages.error(request, " ".join(form.errors["every_days"]))
     except Refused as refused:

@@ -135,6 +135,8 @@ def test_a_schedule_is_set_on_the_page_and_by_the_api(world, client):
         assert set_it().status_code in (200, 302)
         assert AnchorSet.objects.get().every_days == days and AnchorAsking.objects.count() == 1
     assert AuditEvent.objects.filter(action="judge's schedule set").count() == 3
+    said = world.client.get(page.removesuffix("again/") + "../").content.decode()
+    assert "tiny is asked again 30 days after each time." in said and "tiny is asked again only when somebody asks." in said
     assert world.get(world.alice, address).json()[0]["every_days"] is None
 
 
