@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django import forms
+from django.utils.html import escape
 from django.utils.translation import gettext, gettext_lazy
 
 from annotation.models import Criterion
@@ -21,6 +22,7 @@ FINE, FEWEST_REMARKED = 50, 10  # steps of a scale that is seldom used in its lo
 LETTER = re.compile(r"[^\W\d_]")
 LOWEST, HIGHEST = -1000, 1000  # ends that a scale may have
 SLIDER = "slider"  # the setting that makes a scale one
+WORDS = "words"  # how a question is shown that is answered by no or yes
 TYPED_KEYS = ((gettext_lazy("<kbd>0</kbd> to <kbd>9</kbd>"), gettext_lazy("type the score of the current criterion")),)
 SLIDER_KEYS = (
     *TYPED_KEYS,
@@ -72,18 +74,16 @@ class ScaleWidget(Widget):
 
     @property
     def shape(self) -> str:
-        """anchored: a text beside each point; line, many: buttons in one line or several; number: a field to type in; slider:
-        the same, with a slider."""
+        """words: a word for each of two points, in place of the points; anchored: a text beside each point; line, many: buttons
+        in one line or several; number: a field to type in; slider: the same, with a slider."""
         assert self.criterion is not None, "a scale is a criterion's"
         return shape_of(self.criterion)
 
     @property
     def points(self) -> list[tuple[str, str, bool]]:
         """(point, what it means, is it chosen)"""
-        criterion = self.criterion
-        assert criterion is not None, "a scale is a criterion's"
-        ends = {criterion.low: criterion.low_label, criterion.high: criterion.high_label}
-        return [(str(p), criterion.anchors.get(str(p)) or ends.get(p, ""), p == self.value) for p in criterion.points]
+        assert self.criterion is not None, "a scale is a criterion's"
+        return [(str(point), word, point == self.value) for point, word in _words_by_point(self.criterion).items()]
 
     @property
     def meanings(self) -> list[tuple[str, str]]:
@@ -131,7 +131,11 @@ class Scale(ValueKind):
 
     def keys_of(self, question: Question) -> Sequence[tuple[Any, Any]]:
         assert question.criterion is not None, "a scale is a criterion's"
-        typed = {"number": TYPED_KEYS, SLIDER: SLIDER_KEYS}.get(shape_of(question.criterion))
+        shape, words = shape_of(question.criterion), _words_by_point(question.criterion)
+        if shape == WORDS:
+            named = [(f"<kbd>{point}</kbd>", escape(word)) for point, word in words.items() if 0 <= point <= 9]
+            return (*named, *self.keys[1:])
+        typed = {"number": TYPED_KEYS, SLIDER: SLIDER_KEYS}.get(shape)
         return (*typed, *self.keys[1:]) if typed else self.keys
 
     def check(self, spec: Any) -> None:
@@ -146,6 +150,10 @@ class Scale(ValueKind):
     def widget(self, question: Question, answer, was_refused: bool) -> ScaleWidget:
         plain = super().widget(question, answer, was_refused)
         return ScaleWidget(plain.question, plain.value, plain.is_missing)
+
+    def value_in_words(self, criterion: Criterion, value: float) -> str:
+        words = _words_by_point(criterion) if shape_of(criterion) == WORDS else {}
+        return words.get(int(value)) or super().value_in_words(criterion, value)
 
     def please(self, questions) -> str:
         names = ", ".join(question.criterion.name for question in questions)
@@ -211,11 +219,19 @@ def are_shares(values: Sequence[float]) -> bool:
     return all(0 <= value <= 1 for value in values) and any(0 < value < 1 for value in values)
 
 
+def _words_by_point(criterion: Criterion) -> dict[int, str]:
+    """{point: what it means, or nothing}"""
+    ends = {criterion.low: criterion.low_label, criterion.high: criterion.high_label}
+    return {point: criterion.anchors.get(str(point)) or ends.get(point, "") for point in criterion.points}
+
+
 def shape_of(criterion: Criterion) -> str:
     """How a scale is shown; `ScaleWidget.shape` says which there are."""
     count = len(criterion.points)
     if criterion.settings.get(SLIDER):
         return SLIDER
+    if count == 2 and all(_words_by_point(criterion).values()):
+        return WORDS
     if count > BUTTONS:
         return "number"
     if any(criterion.anchors.values()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -62,7 +63,11 @@ class ValueKind(Kind):
         return row
 
     def row_in_words(self, row: LikertScore) -> str:
-        return str(CANNOT_SAY_WORDS) if row.value is None else f"{row.value:g}"
+        return str(CANNOT_SAY_WORDS) if row.value is None else self.value_in_words(row.criterion, row.value)
+
+    def value_in_words(self, criterion: Criterion, value: float) -> str:
+        """As the annotator saw it."""
+        return f"{value:g}"
 
     def known(self, criterion: Criterion, answer: Any) -> list:
         values = answer if isinstance(answer, list) else [answer]
@@ -82,7 +87,8 @@ class ValueKind(Kind):
         wanted = wanted_values(expected, self.part, row.criterion.name)
         if not wanted:
             return None
-        words = [str(CANNOT_SAY_WORDS) if value == CANNOT_SAY else f"{value:g}" for value in wanted]
+        says = partial(self.value_in_words, row.criterion)
+        words = [str(CANNOT_SAY_WORDS) if value == CANNOT_SAY else says(value) for value in wanted]
         given = self.as_given(row)
         return Check(row.criterion.name, self.row_in_words(row), gettext(" or ").join(words), given in wanted)
 

@@ -1,5 +1,6 @@
 """The annotator's pages, as plain forms: what works without JavaScript."""
 
+import re
 import uuid
 from datetime import timedelta
 
@@ -199,6 +200,16 @@ class TestScales:
         assert '<b>1</b> <bdi lang="">no reply at all</bdi>' in page  # instead of the end's name
         assert '<b>5</b> <bdi lang="">excellent</bdi>' in page and "<b>2</b></span>" in page
 
+    def test_no_and_yes_are_buttons_that_say_so(self, world):
+        Criterion.objects.filter(name="Fluency").update(low=0, high=1, low_label="no", high_label="yes & how", best="low")
+        fluency = Criterion.objects.get(name="Fluency")
+        page = text(world.sign_in(world.bob).get(START))
+        buttons = re.findall(rf'name="score_{fluency.pk}" value="(\d)"[^>]*><span class="face">(.*?)</span></label>', page)
+        assert buttons == [("0", '<bdi lang="">no</bdi>'), ("1", '<bdi lang="">yes &amp; how</bdi>')]
+        assert "Here no is the best." in page and "<dt><kbd>1</kbd></dt><dd>yes &amp; how</dd>" in page
+        world.post("annotate/", hidden(world.get(START)) | scored(world, overall=3, fluency=1))
+        assert LikertScore.objects.get(criterion=fluency).value == 1
+
     def test_a_long_scale_is_a_number_to_type(self, world):
         Criterion.objects.filter(name="Overall").update(low=0, high=100)
         page = world.sign_in(world.bob).get(START)
@@ -246,6 +257,12 @@ class TestFeedback:
         assert "It has &lt;no&gt; verb." in page and "It does not count" in page
         assert page.count("as expected</span>") == 1 and page.count("different</span>") == 1 and "4 or 5" in page
         assert LikertScore.objects.counted().count() == 0 and LikertScore.objects.count() == 2
+
+    def test_practice_says_no_where_the_button_said_it(self, world):
+        Criterion.objects.filter(name="Fluency").update(low=0, high=1, low_label="no", high_label="yes")
+        form = self.known(world, "training", {"scores": {"Fluency": [0]}})
+        page = text(world.post("annotate/", form | scored(world, fluency=1), follow=True))
+        assert '<td>yes <span class="badge badge-poor">different' in page and "<td>no</td>" in page
 
     @pytest.mark.parametrize(
         ("loud", "right", "answer_shown"), [(True, False, True), (True, True, False), (False, False, False)]
