@@ -1,7 +1,5 @@
 """The texts that an imported file brings: met by name among those that are there, gathered, written at the end."""
 
-import hashlib
-import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 
@@ -9,6 +7,7 @@ from annotation.data.contradictions import Contradictions
 from annotation.data.insertion import Insertion, give_keys
 from annotation.data.spellings import Spellings
 from annotation.models import Campaign, Checkpoint, Context, FormerName, Output, Reference, System
+from annotation.models.corpus import key_from
 from core.errors import RowError, quoted
 from core.rowfiles import BadField, NotAnswered, Row
 
@@ -108,7 +107,7 @@ class Corpus(RowsImport):
         if row.get("context") is None and key:
             return self.known_context(row, key)
         turns = row.texts("context", required=True)
-        key = key or self.keys.of(turns) or _key_from(turns)
+        key = key or self.keys.of(turns) or key_from(turns)
         group = row.name("group", default="")
         known = self.contexts.get(key)
         if known is None:
@@ -215,10 +214,6 @@ class Corpus(RowsImport):
             give_keys(rows)
             insertions.append(Insertion(rows))
         return insertions
-
-
-def _key_from(turns: list[str]) -> str:
-    return hashlib.sha256(json.dumps(turns, ensure_ascii=False).encode()).hexdigest()[:12]
 
 
 def _other_group(group: str, known: Context) -> str:

@@ -1,6 +1,12 @@
 """The texts under evaluation. A corpus belongs to one campaign."""
 
+import hashlib
+import json
+
 from django.db import models
+from django.utils.text import Truncator
+
+TITLE = 60  # characters of a text that has no name
 
 
 class System(models.Model):
@@ -55,6 +61,11 @@ class Checkpoint(models.Model):
         return f"{self.system} {self.name}"
 
 
+def key_from(turns: list[str]) -> str:
+    """The key of a context that its file gives none."""
+    return hashlib.sha256(json.dumps(turns, ensure_ascii=False).encode()).hexdigest()[:12]
+
+
 class Context(models.Model):
     """The input that outputs answer: a dialogue's turns, or one text as a list of one."""
 
@@ -72,6 +83,12 @@ class Context(models.Model):
 
     def __str__(self):
         return self.key
+
+    @property
+    def title(self) -> str:
+        """What pages call it: its key; where that was made from its text, the beginning of its last turn, as a quotation."""
+        words = " ".join(self.turns[-1].split()) if self.turns else ""
+        return f"“{Truncator(words).chars(TITLE)}”" if words and self.key == key_from(self.turns) else self.key
 
 
 class Reference(models.Model):

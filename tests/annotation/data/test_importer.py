@@ -7,6 +7,7 @@ import pytest
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.data.importer import import_judgments, import_outputs, import_scores
 from annotation.models import Context, LikertScore, Output, PairwiseJudgment, System
+from annotation.models.corpus import key_from
 from core.errors import ImportRefused, Refused
 
 pytestmark = pytest.mark.django_db
@@ -336,3 +337,10 @@ class TestGroups:
             import_outputs, campaign, file(output("third", group="letters"))
         )
         assert Context.objects.get().group == stored and Output.objects.count() == 2
+
+
+def test_a_context_without_a_name_is_called_by_its_last_words():
+    turns = ["Hello.", "How do I " + "a" * 70]
+    assert Context(key=key_from(turns), turns=turns).title == "“How do I " + "a" * 50 + "…”"  # 60 characters
+    assert Context(key="17", turns=turns).title == "17"
+    assert Context(key=key_from([]), turns=[]).title == key_from([])
