@@ -1,4 +1,4 @@
-"""How long work may take, for a worker's process."""
+"""How long work may take, for a worker's process; and how long it took, in words."""
 
 import signal
 import threading
@@ -33,3 +33,21 @@ def at_most(seconds: float, sentence: str) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
+
+
+def in_words(seconds: float) -> str:
+    """In one unit, and in the singular where it is 1: "under a second", "1 second", "12 seconds", "3 minutes", "1.5 hours".
+
+    Minutes from 90 seconds on, hours from 90 minutes on.
+    """
+    if seconds < 1:
+        return "under a second"
+    if seconds < 89.5:
+        return _counted(f"{seconds:.0f}", "second")
+    if seconds < 89.5 * 60:
+        return _counted(f"{seconds / 60:.0f}", "minute")
+    return _counted(f"{seconds / 3600:,.1f}".removesuffix(".0"), "hour")
+
+
+def _counted(number: str, unit: str) -> str:
+    return f"{number} {unit}" if number == "1" else f"{number} {unit}s"

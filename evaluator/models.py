@@ -58,11 +58,6 @@ class ComparatorVersion(models.Model):
     def __str__(self):
         return self.name
 
-    @property
-    def minutes(self) -> str:
-        """How long all its members trained together."""
-        return f"{self.metrics['seconds'] / 60:.1f}"
-
 
 class RetrainingRule(models.Model):
     """When a campaign's comparator in use is trained again by itself. Without a row, and with neither number: never."""

@@ -76,12 +76,8 @@ class Plan:
         return self.scores + self.pairs + self.gold + self.repeats + self.extras
 
     @property
-    def hours(self) -> float:
-        return self.seconds / 3600
-
-    @property
-    def minutes_each(self) -> float:
-        return self.seconds / 60 / self.annotators if self.annotators else 0.0
+    def seconds_each(self) -> float:
+        return self.seconds / self.annotators if self.annotators else 0.0
 
 
 def plan(protocol: Protocol, seconds_per_score: float = SECONDS_PER_SCORE, seconds_per_pair: float = SECONDS_PER_PAIR) -> Plan:

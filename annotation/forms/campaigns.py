@@ -138,7 +138,7 @@ class CampaignForm(forms.ModelForm):
         if self.is_bound:
             self.is_valid()
             return self.instance
-        return Campaign(**{name: value for name, value in self.initial.items() if name in self._meta.fields})
+        return Campaign(**{name: value for name, value in self.initial.items() if name in self.Meta.fields})
 
     def clean_text_format(self) -> str:
         return self.cleaned_data["text_format"] or self.instance.text_format

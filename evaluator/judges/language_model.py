@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.errors import Refused
+from core.wall_clock import in_words
 from evaluator.judges.answers import PromptAnswer, Unreadable, read_answer
 from evaluator.judges.endpoint import Endpoint, Price, UnreadableReply, Usage
 from evaluator.judges.profile import Profile
@@ -41,10 +42,9 @@ class CallForecast:
     seconds: float  # with as many at once as may be, by SECONDS a reply
 
     def __str__(self) -> str:
-        minutes = self.seconds / 60
         return (
             f"{self.calls:,} calls, about {self.prompt_tokens:,} tokens to read and at most {self.completion_tokens:,} to"
-            f" write: at most about {self.cost:.2f}, in about {minutes:,.0f} minutes at {SECONDS:g} seconds a reply"
+            f" write: at most about {self.cost:.2f}, in about {in_words(self.seconds)} at {in_words(SECONDS)} a reply"
         )
 
 
