@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 GRADED = {"1", "7", "x"}
 MARKED = {"m", "Shift", "2", "Delete"}  # errors in a text (tests/browser/test_error_spans.py)
 OTHER = {
-    "likert": {"a", "b", "t", "d", "←", "→"} | GRADED | MARKED,
+    "likert": {"a", "b", "t", "d", "←", "→", "7", "x"} | MARKED,
     "pairwise": {"0", "9", "Tab"} | GRADED | MARKED,
     "graded": {"0", "9", "Tab", "a", "b", "←", "→"} | MARKED,
 }
