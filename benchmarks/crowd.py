@@ -15,6 +15,7 @@ import json
 import random
 import re
 import tempfile
+import time
 import uuid
 from collections import Counter
 from collections.abc import Iterator
@@ -216,8 +217,9 @@ def _prolific_says(worker: Worker, status: str) -> None:
         assert sent.status_code == 204, sent.status_code
 
 
-def signed(body: bytes, timestamp: str = "1795800000", secret: str = SECRET) -> dict[str, str]:
-    """The headers that https://docs.prolific.com/api-reference/webhooks/verifying describes."""
+def signed(body: bytes, timestamp: str = "", secret: str = SECRET) -> dict[str, str]:
+    """The headers that https://docs.prolific.com/api-reference/webhooks/verifying describes. timestamp: now."""
+    timestamp = timestamp or str(int(time.time()))
     digest = hmac.new(secret.encode(), timestamp.encode() + body, hashlib.sha256).digest()
     return {"X-Prolific-Request-Timestamp": timestamp, "X-Prolific-Request-Signature": base64.b64encode(digest).decode()}
 

@@ -1,6 +1,7 @@
 """What a crowd platform's worker takes back, and what happens to the places of who gives the task back."""
 
 import json
+import time
 import uuid
 from urllib.parse import urlencode
 
@@ -153,6 +154,15 @@ class TestWebhook:
         assert Client().post("/hooks/prolific/", body, "application/json", headers=signed(body)).status_code == 400
         settings.PROLIFIC_SECRET = ""
         assert says("RETURNED") == 404
+
+    @pytest.mark.parametrize(("age", "status"), [(290, 204), (-290, 204), (310, 403), (-310, 403)])
+    def test_an_old_request_that_is_sent_again_changes_nothing(self, worker, age, status):
+        body = json.dumps(
+            {"event_type": "submission.status.change", "resource_id": "x1", "participant_id": "5f1", "status": "RETURNED"}
+        )
+        headers = signed(body.encode(), str(int(time.time()) - age))
+        assert Client().post("/hooks/prolific/", body, "application/json", headers=headers).status_code == status
+        assert (taken() == 2) == (status == 403)
 
     def test_the_signature_is_that_of_their_example(self):
         """echo -n '1700000000{"a": 1}' | openssl dgst -sha256 -hmac key -binary | base64"""
