@@ -3,6 +3,7 @@
 import time
 import uuid
 from collections.abc import Sequence
+from operator import attrgetter
 
 from django.core import signing
 
@@ -19,6 +20,8 @@ ANSWERED = (  # what nobody wrote for a campaign
     "the first is at its highest point.",
     "Juggling is a skill that many people enjoy.",
 )
+OF_CAMPAIGN = attrgetter(*(field.attname for field in Campaign._meta.concrete_fields if field.name != "drawn"))
+OF_CRITERION = attrgetter(*(field.attname for field in Criterion._meta.concrete_fields))
 PAGES = {1: "annotation/score.html", 2: "annotation/pair.html"}  # by how many outputs an item shows
 
 
@@ -70,11 +73,11 @@ def _dotted(campaign: Campaign, text: str) -> str:
     return text
 
 
-def form_key(campaign: Campaign, item: Item) -> tuple:
-    """All that the form of an item depends on, while nothing is filled in: the campaign and its questions, never the texts."""
-    asked = ((name, value) for criterion in campaign.asked for name, value in vars(criterion).items() if name != "_state")
-    pairs = campaign.pairwise_by_criterion, campaign.pair_points, campaign.pair_both_bad
-    return campaign.slug, *pairs, campaign.asks_reason, item.is_pair, repr(list(asked))
+def page_key(campaign: Campaign, item: Item, *parts: bool) -> tuple:
+    """All that the page of an item depends on, while nothing is filled in, but for what is fresh in its template: the campaign
+    and its questions, never the texts. parts: which parts it has."""
+    asked = [OF_CRITERION(criterion) for criterion in campaign.asked]
+    return item.is_pair, *parts, *OF_CAMPAIGN(campaign), repr(asked)
 
 
 def page_of(item: Item) -> str:

@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import dateformat, timezone
 from django.utils.formats import get_format, number_format
 from django.utils.html import format_html, json_script
-from django.utils.safestring import mark_safe
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import Truncator
 from django.utils.timesince import timesince
 from django.utils.translation import get_language, gettext, gettext_noop
@@ -94,9 +94,25 @@ def shown_text(campaign: Campaign, text: str, level: int = 2, most: int = 0) -> 
     return format_html('<p class="text" lang="" dir="auto">{}</p>', text)
 
 
+class Fresh(template.Node):
+    """A part of what is kept that is rendered each time."""
+
+    GAP = "\0"  # no text holds it (config.middleware.NoNul)
+
+    def __init__(self, nodelist):
+        self.nodelist = nodelist
+
+    def render(self, context):
+        gaps = context.get("gaps_of_kept")
+        if gaps is None:
+            return self.nodelist.render(context)
+        gaps.append(self.nodelist)
+        return self.GAP
+
+
 class Kept(template.Node):
-    """What stands in it is rendered once for each key, and then shown as it was. A template is compiled for each language, so
-    each has its own."""
+    """What stands in it is rendered once for each key, and then shown as it was, but for the fresh parts. A template is
+    compiled for each language, so each has its own."""
 
     MOST = 100
 
@@ -108,20 +124,37 @@ class Kept(template.Node):
         key = self.key.resolve(context)
         if not key:
             return self.nodelist.render(context)
-        if key not in self.shown:
+        if (parts := self.shown.get(key)) is None:
             if len(self.shown) >= self.MOST:
                 self.shown.clear()
-            self.shown[key] = self.nodelist.render(context)
-        return self.shown[key]
+            parts = self.shown[key] = self._parts(context)
+        begin, rest = parts
+        return SafeString(begin + "".join([part for fresh, text in rest for part in (fresh.render(context), text)]))
+
+    def _parts(self, context):
+        """(text before the first fresh part, [(fresh part, text after it)])"""
+        with context.push(gaps_of_kept=[]) as scope:
+            begin, *texts = self.nodelist.render(context).split(Fresh.GAP)
+            return begin, list(zip(scope["gaps_of_kept"], texts, strict=True))
 
 
 @register.tag
 def kept(parser, token):
-    """{% kept key %}: key holds all that the lines up to {% endkept %} depend on; where it is empty, they are rendered anew."""
+    """{% kept key %}: key holds all that the lines up to {% endkept %} depend on, but for what stands in {% fresh %}; where it
+    is empty, they are rendered anew."""
     _, key = token.split_contents()
     nodelist = parser.parse(("endkept",))
     parser.delete_first_token()
     return Kept(nodelist, parser.compile_filter(key))
+
+
+@register.tag
+def fresh(parser, token):
+    """{% fresh %}: up to {% endfresh %}, in what is kept. It sees what the page was given, and nothing from a loop or a `with`
+    around it."""
+    nodelist = parser.parse(("endfresh",))
+    parser.delete_first_token()
+    return Fresh(nodelist)
 
 
 @register.simple_tag

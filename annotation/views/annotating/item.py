@@ -15,11 +15,11 @@ from annotation.annotating.feedback import checks, shows_known_answer
 from annotation.annotating.item_page import (
     answer_again,
     answer_of,
-    form_key,
     hidden_fields,
     item_context,
     key_of,
     number,
+    page_key,
     page_of,
     times_of,
 )
@@ -130,16 +130,18 @@ def _item(request, annotator, current, refused=None, status=200):
     assignment = current.assignment
     is_same = refused is not None and number(request.POST.get("assignment")) == assignment.pk
     answer = answer_of(request.POST) if is_same else _undone(assignment) if "again" in request.GET else None
+    swap, has_begun = wants_swap(request), bool(current.progress.done)
     context = {
         **item_context(annotator.campaign, assignment.item, assignment.swapped, answer, refused),
         **hidden_fields(assignment, request.POST if is_same else None),
-        "form_key": None if answer or refused else form_key(annotator.campaign, assignment.item),
+        "page_key": None if answer or refused else page_key(annotator.campaign, assignment.item, swap, has_begun),
         "progress": current.progress,
         "action": reverse("annotate", args=[annotator.campaign.slug]),
         "minutes": current.minutes,
-        "swap": wants_swap(request),
+        "swap": swap,
+        "page": page_of(assignment.item),
     }
-    return render(request, page_of(assignment.item), context, status=status)
+    return render(request, "annotation/item_page.html", context, status=status)
 
 
 def _undone(assignment) -> dict | None:

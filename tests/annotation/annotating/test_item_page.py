@@ -24,13 +24,14 @@ from annotation.models import (
     PairwiseJudgment,
     Submission,
 )
+from annotation.people.accounts import add_annotator
 from tests.annotation.pages import SYSTEMS, World, hidden, text
 
 pytestmark = pytest.mark.django_db
 START = "annotate/?start=1"
 BASE = settings.BASE_DIR / "static"
-PAGE_QUERIES = 10
-ANSWER_QUERIES = 16  # the answer stored and the next item on its page, in one request
+PAGE_QUERIES = 8
+ANSWER_QUERIES = 13  # the answer stored and the next item on its page, in one request
 
 
 @pytest.fixture
@@ -108,6 +109,21 @@ class TestReading:
         Campaign.objects.update(asks_reason=True)
         asked = text(world.get(START))
         assert 'name="reason"' in asked and " checked" not in asked.partition("data-use-keys")[0] and "missing" not in asked
+
+    @pytest.mark.parametrize("likert", [True, False])
+    def test_a_page_that_is_kept_says_what_one_made_anew_says(self, tmp_path, client, monkeypatch, likert):
+        world = World(tmp_path, client, likert=likert, pairwise=not likert)
+        add_annotator(world.campaign, world.charlie)
+        looks = [(user, swap) for _ in range(2) for user in (world.bob, world.charlie) for swap in ({}, {"X-Swap": "1"})]
+
+        def pages():
+            shown = (text(world.sign_in(user).get(START, headers=swap)) for user, swap in looks)
+            return [re.sub(r'(name="(?:csrfmiddlewaretoken|key|shown)" value=)"[^"]+"', r"\1", page) for page in shown]
+
+        kept = pages()
+        monkeypatch.setattr("annotation.views.annotating.item.page_key", lambda *of: None)
+        assert kept == pages() and len(set(kept)) == 4 and not any("\0" in page for page in kept)
+        assert ["Bob" in page for page in kept] == [True, False, False, False] * 2
 
     def test_nothing_is_inline(self, world):
         page = text(world.sign_in(world.bob).get(START))
