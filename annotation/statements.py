@@ -103,15 +103,24 @@ class _Compiled:
         return made
 
 
-def insert(rows: Sequence[Model]) -> None:
-    """Store new rows of one model in one statement, and give them the keys that the database makes. No signal is sent."""
+def insert(rows: Sequence[Model], owner: Model | None = None) -> None:
+    """Store new rows of one model in one statement, and give them the keys that the database makes. No signal is sent.
+    owner: another new row, to which they belong; it has its key already. PostgreSQL stores it in the same statement."""
     model, connection, kept = type(rows[0]), connections[DEFAULT_DB_ALIAS], _kept()
-    if (model, len(rows)) not in kept:
-        kept[model, len(rows)] = _insertion(model, len(rows), connection.ops.quote_name)
-    fields, sql = kept[model, len(rows)]
-    values = [field.get_db_prep_save(field.pre_save(row, add=True), connection) for row in rows for field in fields]
+    if owner and connection.vendor != "postgresql":
+        insert([owner])
+        owner = None
+    shape = model, len(rows), type(owner)
+    if shape not in kept:
+        fields, sql = _insertion(model, len(rows), connection.ops.quote_name)
+        of_owner, owners = _insertion(type(owner), 1, connection.ops.quote_name) if owner else ([], "")
+        kept[shape] = of_owner, fields, f"WITH owner AS ({owners}) {sql}" if owner else sql
+    of_owner, fields, sql = kept[shape]
+    pairs = [*((owner, field) for field in of_owner), *((row, field) for row in rows for field in fields)]
+    values = [field.get_db_prep_save(field.pre_save(row, add=True), connection) for row, field in pairs]
     for row, (key,) in zip(rows, rows_of(sql, values), strict=True):
         row.pk = model._meta.pk.to_python(key)
+    for row in [*rows, owner] if owner else rows:
         row._state.adding, row._state.db = False, connection.alias
 
 

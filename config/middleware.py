@@ -20,6 +20,7 @@ from django.utils.cache import add_never_cache_headers
 from django.utils.crypto import constant_time_compare
 from django.utils.functional import SimpleLazyObject
 
+from annotation.access import find_annotator
 from annotation.api.errors import problem
 from annotation.models import User
 from annotation.people import second_factor
@@ -73,7 +74,8 @@ SIGNED_IN = Statement(lambda user: User.objects.filter(pk=user, is_active=True).
 
 
 class Accounts(AuthenticationMiddleware):
-    """Who is signed in, as Django finds out, but by a query that is compiled already."""
+    """Who is signed in, as Django finds out, but by a query that is compiled already; on annotators' pages by the one that
+    reads their part in the campaign, which is then `request.annotator`."""
 
     def process_request(self, request):
         super().process_request(request)
@@ -84,10 +86,18 @@ def _signed_in(request):
     session = request.session
     pk, password = session.get(auth.SESSION_KEY, ""), session.get(auth.HASH_SESSION_KEY, "")
     if pk.isdecimal() and session.get(auth.BACKEND_SESSION_KEY) == BY_PASSWORD:
-        user = SIGNED_IN.first(int(pk))
-        if user and constant_time_compare(password, user.get_session_auth_hash()):
+        annotator = _annotator(request, int(pk))
+        user = annotator.user if annotator else SIGNED_IN.first(int(pk))
+        if user and user.is_active and constant_time_compare(password, user.get_session_auth_hash()):
+            request.annotator = annotator
             return user
     return auth.get_user(request)  # and whatever is to be done where that is nobody, or a key of before
+
+
+def _annotator(request, user: int):
+    """Their part in the campaign whose page it is, where it is an annotator's page."""
+    page = request.resolver_match
+    return find_annotator(user, page.kwargs["slug"]) if page and getattr(page.func, "is_for_annotators", False) else None
 
 
 class SecondFactor:

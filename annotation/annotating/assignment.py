@@ -98,11 +98,11 @@ def next_assignment(annotator: Annotator) -> Assignment | None:
     return turn(annotator).assignment
 
 
-def turn(annotator: Annotator, first: Callable[[], object] | None = None) -> Turn:
+def turn(annotator: Annotator, first: Callable[[], History | None] | None = None) -> Turn:
     """next_assignment and progress at once, for less than both.
 
-    first: called before, in the same transaction, once the annotator's row is locked: the answer to the item before.
-    What it raises undoes the turn.
+    first: called before, in the same transaction, once the annotator's row is locked: the answer to the item before. It returns
+    the history after it, or None where that is to be read. What it raises undoes the turn.
     """
     if annotator.campaign.status != Campaign.Status.OPEN or annotator.withdrawn_at:
         if first:
@@ -137,11 +137,9 @@ def _progress(annotator: Annotator, history: History) -> Progress:
 
 
 @transaction.atomic
-def _attempt(annotator: Annotator, first: Callable[[], object] | None = None) -> tuple[Assignment | None, History]:
+def _attempt(annotator: Annotator, first: Callable[[], History | None] | None = None) -> tuple[Assignment | None, History]:
     lock(annotator)
-    if first:
-        first()
-    history = read_history(annotator)
+    history = (first() if first else None) or read_history(annotator)
     if history.held:
         whole = _with_texts(annotator.assignments, annotator.campaign.pairwise, "item__")
         return _with_context(whole.get(pk=history.held.pk)), history

@@ -11,9 +11,11 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from django.db import connection
+from django.db.models import BooleanField
+from django.db.models.expressions import RawSQL
 
 from annotation.design.gold_and_repeats import REPEAT_GAP
-from annotation.models import Annotator, Assignment, Purpose
+from annotation.models import Annotator, Assignment, Item, Purpose
 from annotation.statements import Statement, changes
 
 FOLD = 10  # assignments after which the older ones are counted into the tally
@@ -35,14 +37,23 @@ class Handed(NamedTuple):
     until: datetime | None = None
 
 
+HANDED = ("pk", "status", "purpose", "item", "item__cell", "item__context", "assigned_at", "completed_at")  # as Handed has them
 RECENT = Statement(
-    lambda annotator, upto: (
+    lambda annotator, upto: Assignment.objects.filter(annotator=annotator, pk__gt=upto).order_by().values_list(*HANDED),
+    arguments=2,
+)
+# Part of every answer, where building an Exists took longer than asking it.
+STORED = "EXISTS (SELECT 1 FROM annotation_submission stored WHERE stored.key = %s)"
+ANSWERED = ("id", "item_id", "annotator_id", "purpose", "swapped", "completed_at")  # of what is in hand; all else is read later
+RECENT_AND_ANSWERED = Statement(
+    lambda key, annotator, upto: (
         Assignment.objects.filter(annotator=annotator, pk__gt=upto)
         .order_by()
-        .values_list("pk", "status", "purpose", "item", "item__cell", "item__context", "assigned_at", "completed_at")
+        .values_list(*HANDED, "swapped", "item__output", "item__other", RawSQL(STORED, (key,), BooleanField()))
     ),
-    arguments=2,
-)  # as Handed has them
+    arguments=3,
+    texts=(0,),
+)
 
 
 @dataclass
@@ -84,6 +95,12 @@ class History:
         self.recent.append(handed)
         self.count(handed)
 
+    def answer(self, assignment: Assignment) -> None:
+        """What was in hand is answered now."""
+        number, held = next((n, handed) for n, handed in enumerate(self.recent) if handed.pk == assignment.pk)
+        self.recent[number] = held._replace(status=Status.DONE, until=assignment.completed_at)
+        self.done[held.purpose] += 1
+
     def count(self, handed: Handed) -> None:
         if handed.status == Status.DONE:
             self.done[handed.purpose] += 1
@@ -96,8 +113,24 @@ class History:
 
 def read_history(annotator: Annotator) -> History:
     """One query, of FOLD + REPEAT_GAP rows at most (one more is open)."""
+    return _with(annotator, [Handed(*row) for row in RECENT.all(annotator.pk, annotator.tally.get("upto", 0))])
+
+
+def read_history_for(annotator: Annotator, assignment_id: int | None, key: str) -> tuple[History, Assignment | None]:
+    """The same, with the assignment of this id, as far as storing an answer looks at it: None where it is not in hand, or where
+    an answer is stored under the key."""
+    rows = RECENT_AND_ANSWERED.all(key, annotator.pk, annotator.tally.get("upto", 0))
+    history = _with(annotator, [Handed(*row[: len(HANDED)]) for row in rows])
+    for pk, status, purpose, item, *_, swapped, output, other, is_stored in rows:
+        if pk == assignment_id and status == Status.OPEN and not is_stored:
+            assignment = Assignment.from_db(connection.alias, ANSWERED, (pk, item, annotator.pk, purpose, swapped, None))
+            assignment.item = Item.from_db(connection.alias, ("id", "output_id", "other_id"), (item, output, other))
+            return history, assignment
+    return history, None
+
+
+def _with(annotator: Annotator, recent: list[Handed]) -> History:
     history = _settled(annotator.tally)
-    recent = [Handed(*row) for row in RECENT.all(annotator.pk, annotator.tally.get("upto", 0))]
     history.recent = sorted(recent, key=attrgetter("pk"))
     for handed in history.recent:
         history.count(handed)

@@ -41,12 +41,13 @@ def leave(assignment: Assignment) -> None:
 
 
 def close(assignment: Assignment) -> bool:
-    """Close the assignment for an answer. False where the answer is surplus: the item was answered before, or its place
-    went to another after it lapsed or was skipped."""
-    assignments = Assignment.objects.filter(pk=assignment.pk)
+    """Close the assignment for an answer, and say when, where it was in hand. False where the answer is surplus: the item was
+    answered before, or its place went to another after it lapsed or was skipped."""
     now = timezone.now()
     if changes(CLOSE, [connection.ops.adapt_datetimefield_value(now), assignment.pk]) == 1:
+        assignment.completed_at = now
         return True
+    assignments = Assignment.objects.filter(pk=assignment.pk)
     if not assignments.filter(status__in=[Status.EXPIRED, Status.SKIPPED]).update(status=Status.DONE, completed_at=now):
         return False
     forget_tally(assignment.annotator_id)

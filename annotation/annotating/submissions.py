@@ -10,14 +10,13 @@ from django.utils.translation import gettext
 from annotation.annotating import places
 from annotation.annotating.answer_rows import rows_of
 from annotation.annotating.assignment import Turn, lock, turn
+from annotation.annotating.history import STORED, History, read_history_for
 from annotation.models import Annotator, Assignment, Campaign, Purpose, Submission
 from annotation.questions import store
 from annotation.statements import Statement, insert
 from core.errors import Refused
 
 ANSWERED = ("annotator", "purpose", "swapped", "item__output", "item__other")  # what storing an answer looks at
-# Part of every answer, where building an Exists took longer than asking it.
-STORED = "EXISTS (SELECT 1 FROM annotation_submission stored WHERE stored.key = %s)"
 ASSIGNED = Statement(
     lambda key, annotator, assignment: (
         Assignment.objects.filter(annotator=annotator, pk=assignment)
@@ -43,24 +42,37 @@ def submit(
     Raises Refused where the answer is incomplete or off the scale, or the assignment is not this person's.
     """
     lock(annotator)
-    return _submit(annotator, assignment_id, key, answer, seconds, active_seconds)
+    return _submit(annotator, assignment_id, key, answer, seconds, active_seconds)[0]
 
 
 def submit_and_go_on(annotator: Annotator, *answer, **times) -> tuple[Submission, Turn]:
     """submit (its arguments, its errors), and what to put before the person next, in one transaction."""
     stored = []
-    now = turn(annotator, first=lambda: stored.append(_submit(annotator, *answer, **times)))
+
+    def first() -> History | None:
+        submission, history = _submit(annotator, *answer, **times)
+        stored.append(submission)
+        return history
+
+    now = turn(annotator, first)
     return stored[0], now
 
 
-def _submit(annotator, assignment_id, key, answer, seconds=None, active_seconds=None) -> Submission:
-    assignment, known = _assignment(annotator, assignment_id, key)
+def _submit(annotator, assignment_id, key, answer, seconds=None, active_seconds=None) -> tuple[Submission, History | None]:
+    """(what is stored, the person's history after it, where it is known)"""
+    _refuse_withdrawn(annotator)
+    history, in_hand = read_history_for(annotator, assignment_id, _stored_key(key))
+    assignment, known = (in_hand, None) if in_hand else _assignment(annotator, assignment_id, key)
     if known:
-        return _same(known, answer)
+        return _same(known, answer), None
     assert assignment is not None, "_assignment gives one of the two"
     rows = rows_of(annotator, assignment, annotator.campaign, answer)
     surplus = not places.close(assignment)
-    return _store(annotator, assignment, key, answer, rows, seconds, active_seconds, surplus)
+    submission = _store(annotator, assignment, key, answer, rows, seconds, active_seconds, surplus)
+    if in_hand is None or in_hand.completed_at is None:  # it changed while it was read
+        return submission, None
+    history.answer(in_hand)
+    return submission, history
 
 
 @transaction.atomic
@@ -70,6 +82,7 @@ def revise(
     """Put a new answer in the place of one given earlier, while the campaign is open; the old one is retracted, not
     deleted. Arguments and errors as for submit."""
     lock(annotator)
+    _refuse_withdrawn(annotator)
     assignment, known = _assignment(annotator, assignment_id, key)
     if known:
         return _same(known, answer)
@@ -97,10 +110,7 @@ def live_submissions(annotator: Annotator):
 
 def _assignment(annotator: Annotator, assignment_id: int, key: uuid.UUID) -> tuple[Assignment | None, Submission | None]:
     """The assignment an answer is for, or the submission that this key already stands for."""
-    if annotator.withdrawn_at:
-        raise Refused(gettext("You have withdrawn from this campaign. No further answers of yours are stored."))
-    stored_key = Submission._meta.pk.get_db_prep_value(key, connection)
-    assignment = None if assignment_id is None else ASSIGNED.first(stored_key, annotator.pk, assignment_id)
+    assignment = None if assignment_id is None else ASSIGNED.first(_stored_key(key), annotator.pk, assignment_id)
     if assignment is None or assignment.stored:  # annotated
         known = Submission.objects.filter(pk=key).first()
         if known is not None and known.annotator_id != annotator.pk:
@@ -109,6 +119,16 @@ def _assignment(annotator: Annotator, assignment_id: int, key: uuid.UUID) -> tup
             raise Refused(gettext("This item is not assigned to you. Please reload the page."))
         return None, known
     return assignment, None
+
+
+def _refuse_withdrawn(annotator: Annotator) -> None:
+    if annotator.withdrawn_at:
+        raise Refused(gettext("You have withdrawn from this campaign. No further answers of yours are stored."))
+
+
+def _stored_key(key: uuid.UUID):
+    """As the database has it."""
+    return Submission._meta.pk.get_db_prep_value(key, connection)
 
 
 def _same(known: Submission, answer: dict) -> Submission:
@@ -134,7 +154,8 @@ def _store(annotator, assignment, key, answer, rows, seconds, active_seconds, su
         is_surplus=surplus,
         payload=_payload(answer),
     )
-    insert([submission])
-    if not surplus:
+    if surplus:
+        insert([submission])
+    else:
         store.save(rows, submission)
     return submission

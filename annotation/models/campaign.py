@@ -116,10 +116,14 @@ class Campaign(models.Model):
     def asked(self) -> list["Criterion"]:
         """Its criteria, read once: an answer is checked against them, and the page after it shows them. Django takes half as
         long again for a query with an order as for one without."""
-        criteria = CRITERIA.all(self.pk)
+        return self.ask(CRITERIA.all(self.pk))
+
+    def ask(self, criteria: list["Criterion"]) -> list["Criterion"]:
+        """From now on these are the ones that were read; returns them in order."""
         for criterion in criteria:
             criterion.campaign = self
-        return sorted(criteria, key=lambda criterion: (criterion.position, criterion.pk))
+        self.__dict__["asked"] = sorted(criteria, key=lambda criterion: (criterion.position, criterion.pk))
+        return self.__dict__["asked"]
 
     @property
     def has_groups(self) -> bool:

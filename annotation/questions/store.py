@@ -48,12 +48,13 @@ def counted() -> tuple[AnswerQuerySet, AnswerQuerySet]:
 
 
 def save(rows: list, submission: Submission) -> None:
+    """New rows, one at least, with their new submission."""
     by_table: dict[Any, list] = defaultdict(list)
     for row in rows:
         row.submission = submission
         by_table[type(row)].append(row)
     for of_table in by_table.values():
-        insert(of_table)
+        insert(of_table, submission if submission._state.adding else None)
 
 
 def retract(submission: Submission) -> None:

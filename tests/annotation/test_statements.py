@@ -6,7 +6,7 @@ from django.db.models import F
 
 from annotation.access import ANNOTATOR, annotator_of
 from annotation.annotating.assignment import next_assignment
-from annotation.models import Annotator, Criterion, Item, Submission
+from annotation.models import Annotator, Criterion, Item, LikertScore, Submission
 from annotation.models.campaign import CRITERIA
 from annotation.statements import Statement, changes, insert, rows_of
 from tests.annotation.pages import World
@@ -65,9 +65,15 @@ def test_an_argument_that_is_no_value_of_the_query_is_an_error():
 
 
 def test_the_annotator_comes_as_from_the_models(world, django_assert_num_queries):
+    world.campaign.criteria.filter(name="Overall").update(cannot_say=True, anchors={"2": "ünusable"}, position=3)
+    world.campaign.criteria.filter(name="Fluency").update(position=5)
     with django_assert_num_queries(1):
         annotator = annotator_of(world.bob, "talk")
         assert annotator.campaign == world.campaign and annotator.newest_consent is None
+        asked = [vars(criterion) | {"_state": None} for criterion in annotator.campaign.asked]
+        assert annotator.user == world.bob
+    read = world.campaign.criteria.order_by("position", "pk")
+    assert asked == [vars(criterion) | {"_state": None} for criterion in read] and asked[0]["anchors"] == {"2": "ünusable"}
     assert ANNOTATOR.first(world.charlie.pk, "talk") is None
 
 
@@ -83,6 +89,19 @@ class TestInsert:
             assert vars(stored) | same == vars(Criterion.objects.get(pk=by_django.pk)) | same
             assert stored.name == row.name and not row._state.adding
         assert len({row.pk for row in made}) == 3
+
+    def test_an_owner_is_stored_with_its_rows(self, world):
+        assignment = next_assignment(world.annotator)
+        owner = Submission(annotator=world.annotator, assignment=assignment, payload={})
+        rows = [
+            LikertScore(
+                submission=owner, annotator=world.annotator, output=assignment.item.output, criterion=criterion, value=1
+            )
+            for criterion in world.campaign.criteria.all()
+        ]
+        insert(rows, owner)
+        assert {row.pk for row in rows} == set(LikertScore.objects.filter(submission=owner.pk).values_list("pk", flat=True))
+        assert Submission.objects.get() == owner and not owner._state.adding and len(rows) == 2
 
     def test_a_key_that_is_given_and_a_time_that_is_set_stay(self, world):
         made = Submission(annotator=world.annotator, assignment=next_assignment(world.annotator), payload={"scores": {"1": 2}})

@@ -36,8 +36,10 @@ def for_annotators(view):
     def wrapped(request, slug, *args, **kwargs):
         if not request.user.is_authenticated:
             return _ask(request, slug) if request.method == "POST" else redirect_to_login(request.get_full_path())
-        return view(request, annotator_of(request.user, slug), *args, **kwargs)
+        annotator = getattr(request, "annotator", None) or annotator_of(request.user, slug)
+        return view(request, annotator, *args, **kwargs)
 
+    wrapped.is_for_annotators = True  # type: ignore[attr-defined]
     return wrapped
 
 

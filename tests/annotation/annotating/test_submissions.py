@@ -5,11 +5,13 @@ import uuid
 from datetime import timedelta
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 
 from annotation.annotating import assignment, places
+from annotation.annotating.history import read_history
 from annotation.annotating.reports import flag, skip
-from annotation.annotating.submissions import revise, submit
+from annotation.annotating.submissions import _submit, revise, submit
 from annotation.annotating.undo import undo_last
 from annotation.assessment.assess import as_dict, assess
 from annotation.assessment.decisions import overrule
@@ -102,6 +104,13 @@ class TestHandingOut:
 
 
 class TestSubmitting:
+    def test_what_is_known_after_an_answer_is_what_would_be_read(self, campaign, bob):
+        given = assignment.next_assignment(bob)
+        with transaction.atomic():
+            assignment.lock(bob)
+            _, known = _submit(bob, given.pk, uuid.uuid4(), scores(campaign, 2, 1))
+            assert known == read_history(bob) and known.held is None and known.main_done == 1
+
     def test_a_double_click_stores_one(self, campaign, bob):
         assigned, key = assignment.next_assignment(bob), uuid.uuid4()
         first = submit(bob, assigned.pk, key, scores(campaign, 4, 1))
