@@ -12,6 +12,7 @@ A kind therefore needs a name that the product has for nothing else.
 import ast
 import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -54,16 +55,21 @@ def words(text: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", text).lower()
 
 
+@cache  # the same sources are asked about the same kind for each plant
+def knows(text: str, name: re.Pattern[str], of_class: re.Pattern[str] | None) -> bool:
+    return bool(name.search(words(text)) or of_class and of_class.search(text))
+
+
 def known_in(kind: Kind, product: Mapping[str, str]) -> list[str]:
     """The files that know the kind and are not its own."""
-    name = re.compile(rf"(?<![a-z0-9])(?:{'|'.join(map(re.escape, names_of(kind)))})(?![a-z0-9])")
+    name = re.compile(rf"(?<![a-z0-9])(?:{'|'.join(sorted(map(re.escape, names_of(kind))))})(?![a-z0-9])")
     home = [path for path in product if path.startswith(home_of(kind))]
     own = home + [path for path in product if path.rpartition("/")[0] in PLACES and name.search(words(Path(path).stem))]
     trees = [ast.parse(product[path]) for path in home if path.endswith(".py")]
     classes = {node.name for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)}
-    of_class = re.compile(rf"\b(?:{'|'.join(classes)})\b")
+    of_class = re.compile(rf"\b(?:{'|'.join(sorted(classes))})\b")
     others = {path: text for path, text in product.items() if path not in own}
-    found = {p for p, text in others.items() if name.search(words(text)) or (p.endswith(".py") and of_class.search(text))}
+    found = {path for path, text in others.items() if knows(text, name, of_class if path.endswith(".py") else None)}
     return sorted({path if not path.startswith("locale/") else "locale" for path in found})
 
 
