@@ -11,6 +11,7 @@ from unittest import mock
 import pytest
 from django.core import management
 from django.db import connection
+from whitenoise.middleware import WhiteNoiseMiddleware
 
 from tests.migrated import migrated
 from tests.statements import Statements, covering, not_repeated, note_collected, noted
@@ -51,6 +52,22 @@ def no_heartbeats():
     from annotation import jobs
 
     with mock.patch.object(jobs, "BEAT_SECONDS", 3600):
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def static_files_found_once():
+    """Each client of a test makes the middleware anew; whitenoise's then looks for every static file, which takes as long as an
+    answer."""
+    look, found = WhiteNoiseMiddleware.add_files_from_finders, {}
+
+    def once(middleware):
+        if not found:
+            look(middleware)
+            found.update(middleware.files)
+        middleware.files.update(found)
+
+    with mock.patch.object(WhiteNoiseMiddleware, "add_files_from_finders", once):
         yield
 
 
