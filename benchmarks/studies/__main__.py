@@ -1,7 +1,8 @@
 """A paper's study, from one command: forecast, parts that are kept, and a report with the paper's numbers beside ours.
 
     comparena reproduce zhang|zhao|zhou|three-head DATA --out DIR [--preset tiny|small|paper] [--encoder MODEL ...]
-        [--masked MODEL ...] [--causal MODEL ...] [--stand-in MODEL | --ask SLUG] [--part NAME ...] [--forecast] [--seed 0]
+        [--masked MODEL ...] [--causal MODEL ...] [--stand-in MODEL | --ask SLUG] [--part NAME ...] [--workers 1]
+        [--forecast] [--seed 0]
 
 DATA has NAME.outputs.jsonl and NAME.ratings.jsonl. The same command goes on where it was stopped. `--preset tiny` takes random
 models and few outputs: it shows that a study runs, and its numbers mean nothing."""
@@ -29,6 +30,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--preset", choices=PRESETS, default="small")
     found.add_argument("--seed", type=int, default=0)
     found.add_argument("--part", action="append", metavar="NAME", help="work out only this part; repeat for more")
+    found.add_argument("--workers", type=int, default=1, help="processes that work out parts, a thread each (default 1)")
     found.add_argument("--forecast", action="store_true", help="say what is to be done, and do nothing")
     for need in ("encoder", "masked", "causal"):
         found.add_argument(f"--{need}", nargs="+", default=[], metavar="MODEL", help="a folder, or a name on the hub")
@@ -67,7 +69,7 @@ def main(words: list[str] | None = None) -> int:
     print(forecast(study, asked, parts, folder), flush=True)
     if options.forecast:
         return 0
-    results = run(parts, folder, lambda line: print(line, flush=True))
+    results = run(parts, folder, lambda line: print(line, flush=True), options.workers)
     code = ", ".join(dict.fromkeys(result["code"] for result in results.values()))
     head = f"Preset {options.preset}, seed {options.seed}, code {code}."
     if options.preset == "tiny":

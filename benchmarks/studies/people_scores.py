@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import django
 import numpy as np
 
 from benchmarks.studies.campaign import exported
@@ -18,8 +19,6 @@ CRITERION = "Overall"
 
 def accepted(slug: str) -> str:
     """The campaign, and which of its snapshots is the latest; none yet where it is to be made."""
-    import django
-
     django.setup()
     from annotation.models import Snapshot
 
@@ -30,6 +29,7 @@ def accepted(slug: str) -> str:
 def answered(slug: str, texts: Sequence[Text], models: Sequence[str]) -> Result:
     """{name, people: True, models, scores: people's means from 1 to 5, NaN where nobody was asked}; texts (n,) and models (n,)
     lie model by model, each in the same contexts. Raises SystemExit, saying what is to be done, until answers are accepted."""
+    django.setup()
     from annotation.models import Campaign
 
     contexts = len(texts) // len(set(models))
@@ -54,7 +54,7 @@ def answered(slug: str, texts: Sequence[Text], models: Sequence[str]) -> Result:
         given.setdefault((row["context_id"], row["system"]), []).append(row["score"])
     scores = [float(np.mean(given[key])) if key in given else float("nan") for key in keys]
     people = len({row["annotator"] for row in ratings})
-    return {"name": f"{people} people of campaign {slug}", "people": True, "models": list(models), "scores": scores}
+    return {"name": f"the annotators of campaign {slug} ({people})", "people": True, "models": list(models), "scores": scores}
 
 
 def _made(slug: str, rows: Sequence[dict]) -> None:

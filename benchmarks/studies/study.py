@@ -2,12 +2,16 @@
 
 import hashlib
 import json
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Protocol
 
+from core.parent import end_without
 from core.version import code_version
 
 Result = dict[str, Any]  # of a part, as JSON
@@ -108,20 +112,52 @@ def with_needs(parts: Sequence[Part], names: Sequence[str]) -> list[Part]:
     return [part for part in parts if part.name in wanted]
 
 
-def run(parts: Sequence[Part], folder: Path, show: Callable[[str], None]) -> dict[str, Result]:
-    """{part: result}; one that is in the folder already is not worked out again, so a run goes on where it was stopped."""
+def run(parts: Sequence[Part], folder: Path, show: Callable[[str], None], workers: int = 1) -> dict[str, Result]:
+    """{part: result}; one that is in the folder already is not worked out again, so a run goes on where it was stopped. In so
+    many processes, with a thread each, where it takes more than one."""
     folder.mkdir(parents=True, exist_ok=True)
-    found: dict[str, Result] = {}
-    for i, (part, key) in enumerate(zip(parts, keys(parts).values()), 1):
-        kept, begun = folder / f"{key}.json", time.monotonic()
-        if not kept.exists():
-            result = part.work({name: found[name] for name in part.needs}, folder / key)
-            result |= {"seconds": round(time.monotonic() - begun, 1), "code": code_version()}
-            kept.with_suffix(".part").write_text(json.dumps(result), encoding="utf-8")
-            kept.with_suffix(".part").rename(kept)
-        found[part.name] = json.loads(kept.read_text(encoding="utf-8"))
-        show(f"{i}/{len(parts)} {part.name}: {found[part.name]['seconds']} s")
+    named, found, left = keys(parts), dict[str, Result](), list(parts)
+    going: dict[Future[Result], Part] = {}
+    with _pool(workers) as pool:
+        while left or going:
+            ready = [part for part in left if all(name in found for name in part.needs)]
+            for part in ready[: workers - len(going)]:
+                left.remove(part)
+                needed = {name: found[name] for name in part.needs}
+                going[pool.submit(_kept, part.work, needed, folder, named[part.name])] = part
+            for future in wait(going, return_when=FIRST_COMPLETED).done:
+                part = going.pop(future)
+                found[part.name] = future.result()
+                show(f"{len(found)}/{len(parts)} {part.name}: {found[part.name]['seconds']} s")
+    return {part.name: found[part.name] for part in parts}
+
+
+def _kept(work: Work, needed: Mapping[str, Result], folder: Path, key: str) -> Result:
+    kept, begun = folder / f"{key}.json", time.monotonic()
+    if not kept.exists():
+        result = work(needed, folder / key)
+        result |= {"seconds": round(time.monotonic() - begun, 1), "code": code_version()}
+        kept.with_suffix(".part").write_text(json.dumps(result), encoding="utf-8")
+        kept.with_suffix(".part").rename(kept)
+    found: Result = json.loads(kept.read_text(encoding="utf-8"))
     return found
+
+
+class _Here(Executor):
+    """In this process, at once."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+def _pool(workers: int) -> Executor:
+    if workers < 2:
+        return _Here()
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"  # read when NumPy and torch are loaded, which a spawned process does anew
+    return ProcessPoolExecutor(workers, get_context("spawn"), end_without, (os.getpid(),))
 
 
 def forecast(study: Study, asked: Asked, parts: Sequence[Part], folder: Path) -> str:

@@ -1,7 +1,9 @@
 """The papers' studies on made-up sets, with tiny random models of each family; their figures by hand."""
 
 import json
+import os
 import shutil
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from benchmarks.studies import report, runs, three_head, zhang, zhou, zhou_table
 from benchmarks.studies.__main__ import main
 from benchmarks.studies.study import Part, Table, keys, run, with_needs
 from comparena import command
+from tests.benchmarks import work
 from tests.evaluator.fixtures import made_world, models_dir, world  # noqa: F401
 
 SETS = ("usr_topical_chat", "usr_persona_chat", "grade_empathetic", "dailydialog_gupta", "dailydialog_zhao")
@@ -115,6 +118,15 @@ def test_a_part_that_fails_leaves_those_before_it(tmp_path):
     assert [json.loads(path.read_text())["value"] for path in tmp_path.glob("*.json")] == [1]
 
 
+def test_parts_in_two_processes_give_what_they_give_in_one(tmp_path):
+    """Six times seven in another process; what needs it waits for it."""
+    product, summed = Part("product", 0, partial(work.multiplied, 6, 7)), Part("sum", 0, work.summed, {}, ["product"])
+    parts, said = [product, summed, Part("one", 0, work.summed)], list[str]()
+    two, one = run(parts, tmp_path / "two", said.append, workers=2), run(parts, tmp_path / "one", lambda line: None)
+    assert [two[name]["value"] for name in ("product", "sum", "one")] == [42, 42, 0] == [one[name]["value"] for name in two]
+    assert two["product"]["process"] != os.getpid() == one["product"]["process"] and len(said) == 3
+
+
 def test_a_part_is_another_one_where_its_settings_or_those_that_it_needs_differ():
     one = lambda rate: Part("one", 0, dict, {"rate": rate})
     two = Part("two", 0, dict, {}, ["one"])
@@ -178,7 +190,7 @@ def test_people_are_asked_by_a_campaign_and_the_study_goes_on_from_their_scores(
     assert "Table 2: by checkpoints, by people's scores" in tables
     chosen = tables["Table 3: what each metric chooses"]
     assert chosen["the best"][:4] == ["", "3.00", "", "2.50"] and chosen["the mean of all"][:4] == ["", "2.50", "", "2.12"]
-    assert "Judged by 1 people of campaign replies." in (tmp_path / folder.name / "report.md").read_text()
+    assert "Judged by the annotators of campaign replies (1)." in (tmp_path / folder.name / "report.md").read_text()
 
 
 def test_what_a_metric_chooses_by_hand():
