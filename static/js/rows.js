@@ -10,6 +10,9 @@
   const kinds = (where) => where.querySelectorAll("select[name$='-kind']").forEach(show);
   document.addEventListener("change", ({ target }) => { if (target.matches("select[name$='-kind']")) show(target); });
   kinds(document);
+  document.addEventListener("invalid", ({ target }) => { // the browser's own words need a field that is seen
+    for (let fold = target.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  }, true);
   document.querySelectorAll("[data-add-row]").forEach((button) => {
     const form = button.form;
     const rows = form.querySelector("[data-rows]");

@@ -37,6 +37,10 @@ def test_a_template_is_chosen_a_criterion_added_and_enter_saves(open_page, pairs
     page.goto("/new/?template=summarisation")
     assert_axe_clean(page)
     assert fits(page)
+    first = page.get_by_role("group", name="Criterion 1")
+    expect(first.get_by_label("Lowest", exact=True)).to_be_hidden()  # what the template fills in is folded
+    first.get_by_text("How it is answered").click()
+    expect(first.get_by_label("Lowest", exact=True)).to_have_value("1")
     button = page.get_by_role("button", name="Add criterion")
     button.focus()
     page.keyboard.press("Enter")
