@@ -47,7 +47,7 @@ class Disagreement:
 
 
 def open_disagreements(campaign: Campaign, mad: float | None, on_zero_mad: str) -> list[Disagreement]:
-    """Those that nobody has settled, the widest first."""
+    """Those that nobody has settled, the widest first, then in the order of names (`tables`), which is a copy's too."""
     names = dict(campaign.annotators.values_list("pk", "name"))
     settled = _settled(campaign)
     disagreements = []
@@ -58,7 +58,7 @@ def open_disagreements(campaign: Campaign, mad: float | None, on_zero_mad: str) 
         elif criterion is not None:
             kept = np.where(keep_mask(table.values, threshold_of(criterion, mad), on_zero_mad), table.values, np.nan)
             disagreements += _wide(criterion, table, kept, _range(kept) / (criterion.high - criterion.low), names, settled)
-    return sorted(disagreements, key=lambda one: (-one.spread, one.key))
+    return sorted(disagreements, key=lambda one: -one.spread)
 
 
 def disagreement_figures(campaign: Campaign, mad: float | None, on_zero_mad: str) -> dict:

@@ -160,7 +160,7 @@ def by_length(board: Board) -> dict | None:
         low, value, high = found[row.id] if in_own else (row.low, row.rating, row.high)
         note = f"{own_number(board, value) if in_own else f'{value:.0f}'}, {x:,.0f} characters"
         marks.append(Mark(row.system, value, low, high, colour(row.id), x, note))
-    return plots.scatter(marks, write if in_own else "{:g}".format, "{:,.0f}".format)
+    return plots.scatter(marks, write if in_own else "{:g}".format, "{:,.6g}".format)
 
 
 def head_to_head(rows: Sequence[dict]) -> dict | None:

@@ -33,7 +33,7 @@ SENTENCES = {
     "side": diagnoses.side,
 }
 LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"} | {c: "\\" + c for c in "&%$#_{}"}
-WIDTH = 66  # characters of a line under a chart
+WIDTH = 58  # characters of a line under a chart, also in the wider letters of DejaVu, which Linux draws where Inter is not
 
 
 def as_json(board: Board) -> dict[str, Any]:
@@ -161,7 +161,8 @@ def own_estimate(board: Board, estimate: Estimate | None) -> str:
 
 def as_text(board: Board) -> str:
     """For a terminal."""
-    own, width = wording.own_name(board), 22
+    own = wording.own_name(board)
+    width = max(22, len(own) + 1)
     head = f"{'system':<32}{'rank':>6}{'rating':>8}{wording.error_name(board):>6}  {'95% interval':<15}"
     head += f"{own.lower():<{width}}" if own else ""
     counts = f"{wording.counted(board).lower():>8}{'W':>6}{'T':>6}{'L':>6}{'people':>8}"
@@ -205,15 +206,18 @@ def _interval(estimate: Estimate) -> str:
     return f"{estimate.value:.2f} ({estimate.low:.2f} to {estimate.high:.2f})"
 
 
+def said_below(board: Board) -> list[str]:
+    """What is written below every picture of a board, a line for each."""
+    passed = "" if any(one.kind == "gate" for one in cautions(board)) else wording.gate(board)
+    texts = [wording.caption(board), f"Rated by {wording.method(board)}.", passed, *(one.text for one in cautions(board))]
+    return [*filter(None, texts), wording.made(board)]
+
+
 def as_svg(board: Board) -> str:
     chart = whiskers([board])
     below = (chart or {"height": 0})["height"] + 14  # of the chart's last line
     data = ", simulated data" if board.basis.simulated else ""
-    caption = f"Ratings with 95% intervals{data}. {wording.caption(board)}"
-    passed = "" if any(one.kind == "gate" for one in cautions(board)) else wording.gate(board)
-    rated = f"Rated by {wording.method(board)}."
-    texts = [caption, rated, passed, *(one.text for one in cautions(board)), wording.made(board)]
-    said = [line for text in texts for line in textwrap.wrap(text, WIDTH)]
+    said = [line for text in (f"Ratings with 95% intervals{data}.", *said_below(board)) for line in textwrap.wrap(text, WIDTH)]
     lines = [(below + 14 * i, line) for i, line in enumerate(said)]
     shown = {"board": board, "chart": chart, "said": lines, "height": below + 14 * len(said) - 4}
     return render_to_string("leaderboard/embed.svg", shown)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from leaderboard.boards.board import Board
 from leaderboard.boards.panels import CategoryCell
+from leaderboard.boards.wording import counted
 
 
 @dataclass(frozen=True)
@@ -52,5 +53,5 @@ def headline(board: Board, of: Slice) -> str:
     first, many = board.standings[0], "1 context" if of.contexts == 1 else f"{of.contexts:,} contexts"
     return (
         f"On {of} ({many}), {first.system} has the highest rating, {first.rating:.0f} ({first.low:.0f} to {first.high:.0f})."
-        " Only games on these contexts count here."
+        f" Only {counted(board).lower()} on these contexts count here."
     )

@@ -304,7 +304,9 @@ def own_name(board: Board) -> str:
     if board.question.unit == "share":
         return "Preferred"
     low, high = board.question.low, board.question.high
-    return "Score" if low is None or high is None else f"Score ({low:g}–{high:g})"
+    ends = [] if low is None or high is None else [f"{low:g}–{high:g}" if low >= 0 else f"{low:g} to {high:g}"]
+    said = ", ".join([*ends, *(["lowest is best"] if board.question.best == "low" else [])])
+    return f"Score ({said})" if said else "Score"
 
 
 def own_meaning(board: Board) -> str:

@@ -127,6 +127,7 @@ def _instance(of: Published, rating: Rating, evaluation: str, model: str, about:
         "annotators": str(rating.annotators),
         "standard_error": "" if rating.error is None else f"{rating.error:.6g}",
         "checkpoint": checkpoint,
+        "verdict": of.verdicts.get(rating.question, ""),
         "simulated": _truth(of.simulated),
         "is_correct": CORRECT,
     }

@@ -26,6 +26,7 @@ def files(of: Published) -> dict[str, bytes]:
             "standard_error": rating.error,
             "checkpoint": checkpoint,
             "population": "these annotators, on this output",
+            "verdict": of.verdicts.get(rating.question, ""),
             "simulated": of.simulated,
             "snapshot": of.snapshot.digest,
         }

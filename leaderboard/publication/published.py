@@ -48,6 +48,14 @@ class Published:
         return self.snapshot.is_simulated
 
     @cached_property
+    def verdicts(self) -> dict[str, str]:
+        """By question, as a rating names it: what was decided about people's answers to it, and why where they are not
+        accepted."""
+        decisions = self.snapshot.decisions.select_related("criterion")
+        said = {d: d.verdict if d.is_usable else f"not accepted: {d.report.get('reason') or d.verdict}" for d in decisions}
+        return {d.what if d.criterion else "": text for d, text in said.items()}
+
+    @cached_property
     def texts(self) -> dict[Place, str]:
         return {(o["context"], o["system"], o["checkpoint"], o["sample"]): o["text"] for o in self.content.outputs}
 

@@ -13,6 +13,7 @@ from leaderboard.boards.cautions import Caution
 from leaderboard.boards.cautions import cautions as every_caution
 from leaderboard.boards.estimates import Difference, Estimate, Name, Standing
 from leaderboard.boards.exports import own_estimate
+from leaderboard.boards.exports import said_below as lines_below
 from leaderboard.boards.panels import Category
 from leaderboard.boards.queries import asked_by, link_label
 
@@ -30,6 +31,12 @@ def say(about, name: str) -> str:
 @register.filter
 def cautions(board: Board) -> tuple[Caution, ...]:
     return every_caution(board)
+
+
+@register.filter
+def said_below(board: Board) -> str:
+    """What is written below a picture of it, in lines."""
+    return "\n".join(lines_below(board))
 
 
 @register.filter

@@ -3,6 +3,7 @@ keyboard; and everything without JavaScript."""
 
 import json
 import re
+import xml.etree.ElementTree as ET
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -169,6 +170,12 @@ def test_the_chart_is_saved_as_png(world, played, open_page):
     accent, white = picture["colours"]["18 82 95 255"], picture["colours"]["255 255 255 255"]  # #12525f of the intervals
     assert accent > dots * 900 and white > 0.5 * picture["width"] * picture["height"]  # a dot: pi (4 * 4.5)^2 = 1018
     assert_axe_clean(page)
+    plot = page.locator("figure[data-plot$=head-to-head]")
+    with page.expect_download() as drawn:
+        plot.get_by_role("button", name="SVG").click()
+    written = [text.text for text in ET.parse(drawn.value.path()).getroot() if text.get("font-size") == "10"]
+    said = [*plot.locator("figcaption").inner_text().split(), *plot.get_attribute("data-said").split()]
+    assert " ".join(written).split() == said and "Judged" in said and f"{played[1].pk}" in said
     page.route("**/inter-*", lambda route: route.fulfill(body=""))  # without Inter the letters are others
     with page.expect_download() as without:
         page.get_by_role("button", name="PNG chart").click()

@@ -254,7 +254,7 @@ class Spans(ValueKind):
 
     def cells(self, row: LikertScore) -> dict[str, Any]:
         errors = None if row.value is None else (row.detail or {}).get("spans", [])
-        return {"scheme": row.criterion.settings, "errors": errors, "score": row.value}
+        return {"scheme": dict(sorted(row.criterion.settings.items())), "errors": errors, "score": row.value}
 
     def imported(self, row: Row, criterion: Criterion) -> Given:
         said = _parsed(row.get(self.value_column))

@@ -41,7 +41,7 @@ DROPPED: list[tuple[str, str, str]] = [  # (field and all below it, the forms, w
     ("population.contexts", "csv, svg", "its sentence names kinds; all numbers are in the JSON"),
     ("population.groups", "csv, latex, text, svg, embed", "its sentence names kinds; all numbers are in the JSON"),
     ("differences", "csv, svg", "no table of pairs; ranks and the headline say what is known"),
-    ("provenance.campaign", "csv, text, page, public index", "the signature or the address leads to it"),
+    ("provenance.campaign", "csv, text, public index", "the signature or the address leads to it"),
     ("provenance.seed", "csv, text, public index", "the signature or the address leads to it"),
     ("provenance.level", "csv, latex, text, svg, page, embed, public index", "the signature or the address leads to it"),
     ("provenance.rests_on", "csv, latex, text, svg, embed, public index", "the signature or the address leads to it"),

@@ -14,7 +14,7 @@ def test_a_slice_has_the_ratings_of_its_contexts_and_nothing_of_the_whole_board(
     assert [(row.system, row.rating, row.low, row.high, row.rank_high) for row in of.standings] == [(ANT, 1520, 1480, 1560, 2)]
     assert of.differences == () and of.narrow is None and of.standings[0].own is None and of.standings[0].best is None
     said = "On topic: sport (20 contexts), Ant & Co_50% has the highest rating, 1520 (1480 to 1560)."
-    assert headline(of, sport) == f"{said} Only games on these contexts count here."
+    assert headline(of, sport) == f"{said} Only answers on these contexts count here."
 
 
 def test_it_is_drawn_in_the_colour_that_the_system_has_everywhere():

@@ -200,6 +200,9 @@ SAID = [
     (wording.ending, BOARD, "every pair was compared on every context"),
     (wording.ending, OF_PEOPLE, "every answer counts"),
     (wording.own_name, BOARD, "Score (1–5)"),
+    (wording.own_name, replace(BOARD, question=replace(BOARD.question, best="low")), "Score (1–5, lowest is best)"),
+    (wording.own_name, replace(BOARD, question=replace(BOARD.question, low=-3, high=3)), "Score (-3 to 3)"),
+    (wording.own_name, replace(BOARD, question=replace(BOARD.question, high=None, best="low")), "Score (lowest is best)"),
     (wording.own_name, replace(BOARD, question=replace(BOARD.question, unit="share")), "Preferred"),
     (wording.own_meaning, BOARD, "Score is the same estimate on the scale of the answers, where the highest is the best."),
     (

@@ -67,11 +67,16 @@ def test_inspect_reads_a_record_for_each_output(files):
         assert (
             row["value"] == SCORES["Fine"] and row["metadata"]["standard_error"] == 0.0 and row["metadata"]["annotators"] == 2
         )
-        assert row["metadata"]["simulated"] is True and row["explanation"].startswith("SIMULATED.")
+        assert (
+            row["metadata"]["verdict"] == "accepted"
+            and row["metadata"]["simulated"] is True
+            and row["explanation"].startswith("SIMULATED.")
+        )
     # On the first context Ann gives Fine 1 and Bob 0.5: the mean is 0.75, its error sqrt(0.125) / sqrt(2) = 0.25.
     pairs = rows(files, "inspect/pairs/Fine.jsonl")
     assert [row["value"] for row in pairs] == [0.75, 1, 1, 1]
     assert pairs[0]["metadata"]["standard_error"] == pytest.approx(0.25)
+    assert pairs[0]["metadata"]["verdict"].startswith("not accepted: ")
 
 
 def test_every_eval_ever_joins_results_and_rated_outputs(files):
