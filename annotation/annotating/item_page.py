@@ -20,6 +20,7 @@ ANSWERED = (  # what nobody wrote for a campaign
     "the first is at its highest point.",
     "Juggling is a skill that many people enjoy.",
 )
+KEPT_CONTEXT = 4000  # characters
 OF_CAMPAIGN = attrgetter(*(field.attname for field in Campaign._meta.concrete_fields if field.name != "drawn"))
 OF_CRITERION = attrgetter(*(field.attname for field in Criterion._meta.concrete_fields))
 PAGES = {1: "annotation/score.html", 2: "annotation/pair.html"}  # by how many outputs an item shows
@@ -78,6 +79,13 @@ def page_key(campaign: Campaign, item: Item, *parts: bool) -> tuple:
     and its questions, never the texts. parts: which parts it has."""
     asked = [OF_CRITERION(criterion) for criterion in campaign.asked]
     return item.is_pair, *parts, *OF_CAMPAIGN(campaign), repr(asked)
+
+
+def context_key(campaign: Campaign, context: Context) -> tuple | None:
+    """All that a context on a page depends on; None where it is too long to be kept, or not plain."""
+    if campaign.text_format != Campaign.TextFormat.PLAIN or sum(map(len, context.turns)) > KEPT_CONTEXT:
+        return None
+    return *context.turns, repr(context.metadata.get("roles"))
 
 
 def page_of(item: Item) -> str:

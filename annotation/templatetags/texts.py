@@ -114,10 +114,8 @@ class Kept(template.Node):
     """What stands in it is rendered once for each key, and then shown as it was, but for the fresh parts. A template is
     compiled for each language, so each has its own."""
 
-    MOST = 100
-
-    def __init__(self, nodelist, key):
-        self.nodelist, self.key = nodelist, key
+    def __init__(self, nodelist, key, most: int):
+        self.nodelist, self.key, self.most = nodelist, key, most
         self.shown: dict = {}
 
     def render(self, context):
@@ -125,7 +123,7 @@ class Kept(template.Node):
         if not key:
             return self.nodelist.render(context)
         if (parts := self.shown.get(key)) is None:
-            if len(self.shown) >= self.MOST:
+            if len(self.shown) >= self.most:
                 self.shown.clear()
             parts = self.shown[key] = self._parts(context)
         begin, rest = parts
@@ -140,12 +138,12 @@ class Kept(template.Node):
 
 @register.tag
 def kept(parser, token):
-    """{% kept key %}: key holds all that the lines up to {% endkept %} depend on, but for what stands in {% fresh %}; where it
-    is empty, they are rendered anew."""
-    _, key = token.split_contents()
+    """{% kept key 100 %}: key holds all that the lines up to {% endkept %} depend on, but for what stands in {% fresh %}; where
+    it is empty, they are rendered anew. So many are kept at most."""
+    _, key, most = token.split_contents()
     nodelist = parser.parse(("endkept",))
     parser.delete_first_token()
-    return Kept(nodelist, parser.compile_filter(key))
+    return Kept(nodelist, parser.compile_filter(key), int(most))
 
 
 @register.tag

@@ -15,6 +15,7 @@ from annotation.annotating.feedback import checks, shows_known_answer
 from annotation.annotating.item_page import (
     answer_again,
     answer_of,
+    context_key,
     hidden_fields,
     item_context,
     key_of,
@@ -135,6 +136,7 @@ def _item(request, annotator, current, refused=None, status=200):
         **item_context(annotator.campaign, assignment.item, assignment.swapped, answer, refused),
         **hidden_fields(assignment, request.POST if is_same else None),
         "page_key": None if answer or refused else page_key(annotator.campaign, assignment.item, swap, has_begun),
+        "context_key": context_key(annotator.campaign, assignment.item.context),
         "progress": current.progress,
         "action": reverse("annotate", args=[annotator.campaign.slug]),
         "minutes": current.minutes,
