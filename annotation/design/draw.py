@@ -5,10 +5,11 @@ A pure function of the outputs' names, the settings and the seed: no primary key
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import lcm
 
+from annotation.design.blocks import dealt, most_on_a_context
 from annotation.design.rounds import ring, rounds
 from annotation.design.sides import starts_swapped
 
@@ -17,13 +18,16 @@ Output = tuple[str, str, int]  # context, system, sample
 
 @dataclass(frozen=True)
 class Design:
-    """What a campaign asks for. pair_design: "ring", "all" or "number"; pairs: how many, for "number" (None: all)."""
+    """What a campaign asks for. pair_design: "ring", "all" or "number"; pairs: how many, for "number" (None: all). at_once: how
+    many outputs are compared at a time; where there are more than two, "ring" is one ranking on each context, "all" as many as
+    have no pair of outputs in common."""
 
     seed: int = 0
     likert: bool = True
     pairwise: bool = False
     pair_design: str = "ring"
     pairs: int | None = None
+    at_once: int = 2
     overlap: int = 3
     overlap_percent: int = 100
     in_file_order: bool = False
@@ -31,9 +35,10 @@ class Design:
 
 @dataclass(frozen=True)
 class DrawnItem:
-    """One output to score (`b` empty), or a pair of them. `a` comes before `b` by name.
+    """One output to score (`b` empty), a pair of them, or several. They are in the order of their names.
 
-    places: how many people are to judge it. swapped: the first of them sees b on the left; sides alternate from there.
+    further: the third and those that follow it. places: how many people are to judge it. swapped: the first of them sees b on
+    the left, or before a among several; sides alternate from there.
     """
 
     context: str
@@ -42,11 +47,12 @@ class DrawnItem:
     sample: int = 0
     places: int = 1
     swapped: bool = False
+    further: tuple[str, ...] = ()
 
     @property
     def cell(self) -> tuple[str, ...]:
-        """The system, or the pair of systems, that it is about."""
-        return (self.a,) if self.b is None else (self.a, self.b)
+        """The system, or the systems, that it is about."""
+        return (self.a,) if self.b is None else (self.a, self.b, *self.further)
 
 
 def draw(
@@ -54,9 +60,9 @@ def draw(
 ) -> list[DrawnItem]:
     """The items for these outputs (context, system, sample), in the order in which they are handed out.
 
-    Scores: one item for each output. Pairs: of the outputs with sample 0. `overlap_percent` of the items, equally many
-    of each system or pair of systems, get `overlap` places, the rest one. What is there already is left out: outputs
-    that are `scored`, and contexts that are `paired`.
+    Scores: one item for each output. Pairs, and rankings of several: of the outputs with sample 0. `overlap_percent` of the
+    items, equally many of each system or set of systems, get `overlap` places, the rest one. What is there already is left
+    out: outputs that are `scored`, and contexts that are `paired`.
     """
     items = []
     if design.likert:
@@ -66,7 +72,9 @@ def draw(
         for context, system, sample in outputs:
             if sample == 0 and context not in paired:
                 players[context].append(system)
-        items += [DrawnItem(context, min(pair), max(pair)) for context, pair in _pairs(players, design)]
+        for context, together in (_several if design.at_once > 2 else _pairs)(players, design):
+            a, b, *further = sorted(together)
+            items.append(DrawnItem(context, a, b, further=tuple(further)))
     if design.in_file_order:
         rank = {context: number for number, context in enumerate(dict.fromkeys(context for context, _, _ in outputs))}
         items.sort(key=lambda item: rank[item.context])
@@ -82,11 +90,8 @@ def mix(seed: int, *names: object) -> str:
 
 def _pairs(systems: dict[str, list[str]], design: Design) -> Iterable[tuple[str, tuple[str, str]]]:
     """(context, pair of systems), contexts that have the same systems together: balance needs a common round robin."""
-    groups: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for context in sorted(systems, key=lambda context: mix(design.seed, "context", context)):
-        players = tuple(sorted(set(systems[context]), key=lambda system: mix(design.seed, "system", system)))
-        groups[players].append(context)
-    wanted = _shares(design, groups)
+    groups = _groups(systems, design.seed)
+    wanted = _shares(design, groups, lambda n: n * (n - 1) // 2)
     for players, contexts in groups.items():
         n = len(players)
         if design.pair_design == "number":
@@ -99,9 +104,37 @@ def _pairs(systems: dict[str, list[str]], design: Design) -> Iterable[tuple[str,
             yield context, (players[i], players[j])
 
 
-def _shares(design: Design, groups: dict[tuple[str, ...], list[str]]) -> dict[tuple[str, ...], int]:
-    """How many pairs each group of contexts gives: in proportion to what it has, by largest remainders."""
-    has = {players: len(contexts) * len(players) * (len(players) - 1) // 2 for players, contexts in groups.items()}
+def _several(systems: dict[str, list[str]], design: Design) -> Iterable[tuple[str, tuple[str, ...]]]:
+    """(context, systems that are ranked together there); all of a context's where they fit."""
+    groups = _groups(systems, design.seed)
+
+    def on_each(n: int) -> int:
+        return most_on_a_context(n, design.at_once) if n > 1 else 0
+
+    shares = _shares(design, groups, on_each)
+    for players, contexts in groups.items():
+        n = len(players)
+        on_all = len(contexts) * (on_each(n) if design.pair_design == "all" else min(on_each(n), 1))
+        wanted = shares[players] if design.pair_design == "number" else on_all
+        for context, block in dealt(n, design.at_once, contexts, wanted):
+            yield context, tuple(players[number] for number in block)
+
+
+def _groups(systems: dict[str, list[str]], seed: int) -> dict[tuple[str, ...], list[str]]:
+    """The contexts that have the same systems; both in an order of their own."""
+    groups: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for context in sorted(systems, key=lambda context: mix(seed, "context", context)):
+        players = tuple(sorted(set(systems[context]), key=lambda system: mix(seed, "system", system)))
+        groups[players].append(context)
+    return groups
+
+
+def _shares(
+    design: Design, groups: dict[tuple[str, ...], list[str]], on_each: Callable[[int], int]
+) -> dict[tuple[str, ...], int]:
+    """How many pairs each group of contexts gives: in proportion to what it has, by largest remainders. on_each: how many a
+    context has of so many systems."""
+    has = {players: len(contexts) * on_each(len(players)) for players, contexts in groups.items()}
     total = sum(has.values())
     wanted = total if design.pairs is None else min(design.pairs, total)
     share = {players: wanted * count // total if total else 0 for players, count in has.items()}

@@ -3,6 +3,8 @@
 import math
 from dataclasses import dataclass
 
+from annotation.design.blocks import most_on_a_context
+
 SECONDS_PER_SCORE, SECONDS_PER_PAIR = 25.0, 35.0  # assumed where no pilot says better; shown as an assumption
 
 
@@ -18,6 +20,7 @@ class Protocol:
     pairwise: bool = False
     pair_design: str = "ring"
     pairs: int | None = None
+    outputs_at_once: int = 2
     overlap: int = 3
     overlap_percent: int = 100
     quota: int | None = None
@@ -32,8 +35,12 @@ class Protocol:
 
     @property
     def pair_items(self) -> int:
+        """Pairs to judge, or rankings of several outputs, each of which is one."""
         if not self.pairwise or self.systems < 2:
             return 0
+        if self.outputs_at_once > 2:
+            most = self.contexts * most_on_a_context(self.systems, self.outputs_at_once)
+            return min({"all": most, "number": self.pairs or most}.get(self.pair_design, self.contexts), most)
         on_each = self.all_pairs if self.pair_design == "all" or self.systems == 2 else self.systems
         everything = self.contexts * self.all_pairs
         return min(self.pairs or everything, everything) if self.pair_design == "number" else self.contexts * on_each
@@ -45,7 +52,8 @@ class Protocol:
     @property
     def contexts_per_pair(self) -> float:
         """On how many contexts two systems meet each other, on average over the pairs of systems."""
-        return self.pair_items / self.all_pairs if self.all_pairs else 0.0
+        together = min(self.outputs_at_once, self.systems)
+        return self.pair_items * (together * (together - 1) // 2) / self.all_pairs if self.all_pairs else 0.0
 
     def judgments_of(self, items: int) -> int:
         shared = round(items * self.overlap_percent / 100)
