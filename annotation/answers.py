@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, fields
 
-from django.db.models import F, Q
+from django.db.models import Q
 from django.db.models.functions import Coalesce
 
 from annotation.models import Campaign, Item, Submission
@@ -57,8 +57,17 @@ def judgments(campaign: Campaign, f: Filters):
     if f.system is not None:
         rows = rows.filter(Q(output_a__system=f.system) | Q(output_b__system=f.system))
     if f.item is not None:
-        rows = rows.filter(output_a__items=f.item, output_a__items__other=F("output_b"))
+        rows = rows.filter(_of_item(campaign, f.item))
     return rows if f.choice is None else rows.filter(choice=f.choice)
+
+
+def _of_item(campaign: Campaign, pk: int) -> Q:
+    """The pair that the item shows; of several outputs, all their pairs."""
+    item = campaign.items.filter(pk=pk, other__isnull=False).first()
+    if item is None:
+        return Q(pk__in=[])
+    several = [item.output_id, item.other_id, *item.further]
+    return Q(output_a__in=several, output_b__in=several)
 
 
 def about(item: Item):
@@ -85,6 +94,5 @@ def submissions(campaign: Campaign, f: Filters):
     if f.annotator is not None:
         rows = rows.filter(annotator=f.annotator)
     if f.system is not None:
-        item = "assignment__item"
-        rows = rows.filter(Q(**{f"{item}__output__system": f.system}) | Q(**{f"{item}__other__system": f.system}))
+        rows = rows.filter(Item.of_system(f.system, "assignment__item__"))
     return rows.annotate(took=TIME)

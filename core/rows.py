@@ -262,6 +262,16 @@ def refusal(file: str, line: int | None, message: str, field: str = "") -> Impor
     return ImportRefused([RowError(file, line, field, message)])
 
 
+def json_in(value: Any) -> Any:
+    """The list or object that a cell holds as text; what is none stays as it is."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return value
+
+
 def kind_of(value: Any) -> str:
     names = {bool: "true or false", int: "a number", float: "a number", str: "text", list: "a list", dict: "an object"}
     return names.get(type(value), "nothing")

@@ -56,8 +56,8 @@ def opinions(item: Item) -> list[Opinion]:
 
 
 def _texts(item: Item) -> list[Referenced]:
-    """The item's one or two outputs, with the references of their context."""
-    shown = [output for output in (item.output, item.other) if output is not None]
+    """The item's one or two outputs, or several, with the references of their context."""
+    shown = item.texts
     beside = Output.objects.filter(context=item.output.context_id, replaced_at=None).select_related("context", "system")
     every = [*shown, *(output for output in beside.order_by("pk") if output not in shown)]
     return sources.referenced_outputs(item.campaign, every)[: len(shown)]
@@ -68,7 +68,7 @@ def _of(row: Judge, criterion: str, seed: int, texts: list[Referenced]) -> Itera
         model = model_of(row, Endpoint(row.settings["url"]), _prompt(row, criterion, seed), seed, StoredReplies(row))
     except Refused:
         return  # a prompt that is gone, or asks for a scale that this criterion lacks
-    sides = "AB"
+    sides = "ABCDEFG"
     orders: list[tuple[int, ...]]
     if isinstance(model, LanguageModelJudge):
         orders = [(0, 1), (1, 0)] if len(texts) == 2 else []
@@ -84,7 +84,7 @@ def _of(row: Judge, criterion: str, seed: int, texts: list[Referenced]) -> Itera
         if len(order) == 2:
             answer = f"{_preference(said.label, order)} ({sides[order[0]]} shown first)"
         else:
-            answer = f"{said.label} for {sides[order[0]]}" if len(texts) == 2 else said.label
+            answer = f"{said.label} for {sides[order[0]]}" if len(texts) > 1 else said.label
         yield Opinion(row.name, criterion, answer, said.reason)
 
 

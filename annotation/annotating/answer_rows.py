@@ -10,7 +10,7 @@ from core.errors import Refused
 
 
 def rows_of(annotator: Annotator, assignment: Assignment, campaign: Campaign, answer: dict) -> list:
-    """Unsaved answers, one for each question that was not left empty; never none."""
+    """Unsaved answers, one for each question that was not left empty, or one for each pair of a ranking; never none."""
     reason = str(answer.get("reason") or "").strip()
     if len(reason) > REASON_LENGTH:
         raise Refused(gettext("The comment is longer than %(count)s characters.") % {"count": REASON_LENGTH})
@@ -23,9 +23,10 @@ def rows_of(annotator: Annotator, assignment: Assignment, campaign: Campaign, an
         if sent is None:
             open_questions.append(question)
             continue
-        row = question.kind.row(question, assignment, question.kind.given(question, sent), reason)
-        row.annotator, row.purpose = annotator, assignment.purpose
-        rows.append(row)
+        of_answer = question.kind.rows(question, assignment, question.kind.given(question, sent), reason)
+        for row in of_answer:
+            row.annotator, row.purpose = annotator, assignment.purpose
+        rows += of_answer
     _refuse_missing([question for question in open_questions if not question.is_optional])
     if not rows:
         raise Refused(gettext("Answer at least one question, or skip the item."))

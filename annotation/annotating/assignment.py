@@ -27,6 +27,7 @@ from annotation.campaigns.items import summarize
 from annotation.design.balance import Ranked, ranked
 from annotation.design.gold_and_repeats import REPEAT_GAP, is_gold, repeat_is_due
 from annotation.models import Annotator, Assignment, Campaign, Item, Purpose
+from annotation.questions.ranked.kind import order_of
 from annotation.statements import Statement, insert, rows_of
 
 WINDOW = 200  # free items among which the least bad is looked for where none keeps both rules
@@ -230,7 +231,8 @@ def _repeat(annotator: Annotator, history: History) -> Assignment | None:
     if not candidates:
         return None
     chosen = random.Random(f"{_seed(annotator)}:repeat:{history.main}").choice(candidates)
-    return _hand(annotator, history, _items(annotator).get(pk=chosen.item_id), not chosen.swapped, Purpose.REPEAT)
+    again = _items(annotator).get(pk=chosen.item_id)
+    return _hand(annotator, history, again, not chosen.swapped, Purpose.REPEAT, chosen.order[::-1])
 
 
 def _next_in_file_order(annotator: Annotator, history: History) -> Assignment | None:
@@ -290,13 +292,16 @@ def _place(annotator: Annotator, history: History, item: Item) -> Assignment | N
     lapsed = _lapsed(annotator, history, item, item.purpose)
     swapped = 2 * item.taken_swapped < item.taken or (2 * item.taken_swapped == item.taken and item.starts_swapped)
     swapped = lapsed.swapped if lapsed else item.is_pair and swapped
-    return _made(annotator, item, swapped, item.purpose, lapsed) if places.take(item, swapped) else None
+    order = order_of(annotator.campaign.seed, item.position, item.size, item.taken, swapped)
+    return _made(annotator, item, swapped, item.purpose, lapsed, order) if places.take(item, swapped) else None
 
 
-def _hand(annotator: Annotator, history: History, item: Item, swapped: bool, purpose: str | None = None) -> Assignment:
+def _hand(
+    annotator: Annotator, history: History, item: Item, swapped: bool, purpose: str | None = None, order: str = ""
+) -> Assignment:
     """Hand out an item that has no places: everybody gets it."""
     purpose = purpose or item.purpose
-    return _made(annotator, item, item.is_pair and swapped, purpose, _lapsed(annotator, history, item, purpose))
+    return _made(annotator, item, item.is_pair and swapped, purpose, _lapsed(annotator, history, item, purpose), order)
 
 
 def _lapsed(annotator: Annotator, history: History, item: Item, purpose: str) -> Assignment | None:
@@ -306,10 +311,10 @@ def _lapsed(annotator: Annotator, history: History, item: Item, purpose: str) ->
     return annotator.assignments.filter(item=item, purpose=purpose, status=Status.EXPIRED).first()
 
 
-def _made(annotator: Annotator, item: Item, swapped: bool, purpose: str, lapsed: Assignment | None) -> Assignment:
+def _made(annotator: Annotator, item: Item, swapped: bool, purpose: str, lapsed: Assignment | None, order: str) -> Assignment:
     now = timezone.now()
     if lapsed is None:
-        made = Assignment(annotator=annotator, item=item, purpose=purpose, swapped=swapped, assigned_at=now)
+        made = Assignment(annotator=annotator, item=item, purpose=purpose, swapped=swapped, order=order, assigned_at=now)
         insert([made])
         return _with_context(made)
     lapsed.item, lapsed.status, lapsed.assigned_at = item, Status.OPEN, now

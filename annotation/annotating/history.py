@@ -45,6 +45,7 @@ RECENT = Statement(
 # Part of every answer, where building an Exists took longer than asking it.
 STORED = "EXISTS (SELECT 1 FROM annotation_submission stored WHERE stored.key = %s)"
 ANSWERED = ("id", "item_id", "annotator_id", "purpose", "swapped", "completed_at")  # of what is in hand; all else is read later
+OF_ITEM = ("id", "output_id", "other_id", "context_id", "cell")  # in the order of the fields, as `from_db` wants them
 RECENT_AND_ANSWERED = Statement(
     lambda key, annotator, upto: (
         Assignment.objects.filter(annotator=annotator, pk__gt=upto)
@@ -121,10 +122,10 @@ def read_history_for(annotator: Annotator, assignment_id: int | None, key: str) 
     an answer is stored under the key."""
     rows = RECENT_AND_ANSWERED.all(key, annotator.pk, annotator.tally.get("upto", 0))
     history = _with(annotator, [Handed(*row[: len(HANDED)]) for row in rows])
-    for pk, status, purpose, item, *_, swapped, output, other, is_stored in rows:
+    for pk, status, purpose, item, cell, context, *_, swapped, output, other, is_stored in rows:
         if pk == assignment_id and status == Status.OPEN and not is_stored:
             assignment = Assignment.from_db(connection.alias, ANSWERED, (pk, item, annotator.pk, purpose, swapped, None))
-            assignment.item = Item.from_db(connection.alias, ("id", "output_id", "other_id"), (item, output, other))
+            assignment.item = Item.from_db(connection.alias, OF_ITEM, (item, output, other, context, cell))
             return history, assignment
     return history, None
 

@@ -19,26 +19,33 @@ ANSWERED = (  # what nobody wrote for a campaign
     "Start with one ball and throw it from hand to hand at the height of your eyes. Then take two, and throw the second when "
     "the first is at its highest point.",
     "Juggling is a skill that many people enjoy.",
+    "Throw two balls in turn, and catch each where you would throw the next one from.",
+    "Balls, clubs and rings can be juggled.",
+    "Practise with scarves first, since they fall slowly.",
+    "Somebody who juggles can show you.",
+    "Stand before a wall, so that the balls stay near you.",
 )
 KEPT_CONTEXT = 4000  # characters
 OF_CAMPAIGN = attrgetter(*(field.attname for field in Campaign._meta.concrete_fields if field.name != "drawn"))
 OF_CRITERION = attrgetter(*(field.attname for field in Criterion._meta.concrete_fields))
 PAGES = {1: "annotation/score.html", 2: "annotation/pair.html"}  # by how many outputs an item shows
+SEVERAL = "annotation/several.html"
+LETTERS = "ABCDEFG"
 
 
-def item_context(campaign: Campaign, item: Item, swapped=False, answer=None, refused=None) -> dict:
-    """What the item's templates need. answer: as answer_of gives it, to be shown filled in; refused: why it was not
-    stored, so that what is missing is marked."""
+def item_context(campaign: Campaign, item: Item, shown: Sequence[Output], answer=None, refused=None) -> dict:
+    """What the item's templates need. shown: its outputs in the order in which they stand there. answer: as answer_of gives it,
+    to be shown filled in; refused: why it was not stored, so that what is missing is marked."""
     answer = answer or {}
-    left, right = (item.other, item.output) if swapped else (item.output, item.other)
     questions = registry.asked(campaign, item)
     return {
         "campaign": campaign,
         "item": item,
         "context": item.output.context,
         "output": item.output,
-        "left": left,
-        "right": right,
+        "left": shown[0],
+        "right": shown[-1],
+        "lettered": list(zip(LETTERS, shown)),
         "marked_texts": marked_texts(campaign, item) if any(question.kind.marks_texts for question in questions) else None,
         "scripts": sorted({question.kind.script for question in questions} - {""}),
         "questions": [question.kind.widget(question, answer, bool(refused)) for question in questions],
@@ -51,13 +58,16 @@ def item_context(campaign: Campaign, item: Item, swapped=False, answer=None, ref
 
 def examples(campaign: Campaign, specs: Sequence[CriterionSpec]) -> list[dict]:
     """What people would be asked of these criteria by a campaign that is not stored, about texts made up for it: an output,
-    a pair, or both."""
+    a pair or a ranking, or both."""
     campaign.asked = [Criterion(pk=n, campaign=campaign, **spec.fields()) for n, spec in enumerate(specs, start=1)]
     context = Context(campaign=campaign, turns=[ASKED])
-    output, other = (Output(pk=n, context=context, text=text) for n, text in enumerate(ANSWERED, start=1))
+    outputs = [Output(pk=n, context=context, text=text) for n, text in enumerate(ANSWERED, start=1)]
+    output, other, *further = outputs[: campaign.outputs_at_once]
     items = [Item(campaign=campaign, output=output)] if campaign.likert else []
-    items += [Item(campaign=campaign, output=output, other=other)] if campaign.pairwise else []
-    return [item_context(campaign, item) for item in items]
+    if campaign.pairwise:
+        items.append(Item(campaign=campaign, output=output, other=other, further=[one.pk for one in further]))
+        items[-1].further_outputs = further
+    return [item_context(campaign, item, item.texts) for item in items]
 
 
 def marked_texts(campaign: Campaign, item: Item) -> dict:
@@ -78,7 +88,7 @@ def page_key(campaign: Campaign, item: Item, *parts: bool) -> tuple:
     """All that the page of an item depends on, while nothing is filled in, but for what is fresh in its template: the campaign
     and its questions, never the texts. parts: which parts it has."""
     asked = [OF_CRITERION(criterion) for criterion in campaign.asked]
-    return item.is_pair, *parts, *OF_CAMPAIGN(campaign), repr(asked)
+    return item.size, *parts, *OF_CAMPAIGN(campaign), repr(asked)
 
 
 def context_key(campaign: Campaign, context: Context) -> tuple | None:
@@ -90,15 +100,13 @@ def context_key(campaign: Campaign, context: Context) -> tuple | None:
 
 def page_of(item: Item) -> str:
     """The template of its page."""
-    return PAGES[len(item.texts)]
+    return PAGES.get(item.size, SEVERAL)
 
 
 def answer_of(posted) -> dict:
     """{part: {criterion id: answer}}, or {"choice": side}, of what was filled in, with the reason if one was given; the service
     says what is missing."""
-    answer: dict = {}
-    for kind in registry.kinds():
-        answer |= kind.posted(posted)
+    answer = registry.posted(posted)
     if posted.get("reason", "").strip():
         answer["reason"] = posted["reason"].strip()
     return answer

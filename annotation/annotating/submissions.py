@@ -16,7 +16,7 @@ from annotation.questions import store
 from annotation.statements import Statement, insert
 from core.errors import Refused
 
-ANSWERED = ("annotator", "purpose", "swapped", "item__output", "item__other")  # what storing an answer looks at
+ANSWERED = ("annotator", "purpose", "swapped", "item__output", "item__other", "item__cell")  # what storing an answer looks at
 ASSIGNED = Statement(
     lambda key, annotator, assignment: (
         Assignment.objects.filter(annotator=annotator, pk=assignment)
@@ -157,5 +157,7 @@ def _store(annotator, assignment, key, answer, rows, seconds, active_seconds, su
     if surplus:
         insert([submission])
     else:
+        if annotator.campaign.outputs_at_once > 2:
+            store.give_way(rows)
         store.save(rows, submission)
     return submission

@@ -11,6 +11,7 @@ from annotation.campaigns.images import unnamed
 from annotation.models import Annotator, Assignment, Campaign
 from annotation.questions import registry
 from annotation.questions.kind import CANNOT_SAY
+from annotation.questions.ranked.kind import SENT as RANKED
 from annotation.questions.store import REASON_LENGTH
 from annotation.questions.strength import SENT
 
@@ -41,6 +42,8 @@ class TaskSerializer(serializers.ModelSerializer):
             "pairwise_by_criterion",
             "pair_points",
             "pair_both_bad",
+            "outputs_at_once",
+            "best_worst",
             "asks_reason",
             "text_format",
             "criteria",
@@ -63,6 +66,9 @@ class AssignmentSerializer(serializers.Serializer):
     output = serializers.CharField(allow_null=True, help_text="To be scored; null for a pair.")
     left = serializers.CharField(allow_null=True)
     right = serializers.CharField(allow_null=True)
+    outputs = serializers.ListField(
+        child=serializers.CharField(), allow_null=True, help_text="To be ranked, in the order shown; null for one or a pair."
+    )
     key = serializers.UUIDField()
     shown = serializers.CharField()
 
@@ -73,9 +79,12 @@ class NextSerializer(serializers.Serializer):
     minutes_left = serializers.IntegerField(allow_null=True, help_text="At the person's own pace; null at the beginning.")
 
 
-class SideField(serializers.ChoiceField):
+class SideField(serializers.RegexField):
+    """A side of a pair; the places of several outputs in the order shown, "2143"; or the best and the worst of them, "2>4"."""
+
     def __init__(self, **kwargs):
-        super().__init__(choices=[*SENT, CANNOT_SAY], **kwargs)
+        sides = "|".join([*SENT, CANNOT_SAY])
+        super().__init__(regex=rf"^({sides}|{RANKED.pattern})$", **kwargs)
 
 
 class SentField(serializers.JSONField):
@@ -170,8 +179,8 @@ class JoinedSerializer(serializers.Serializer):
 def shown(assignment: Assignment | None, campaign: Campaign) -> dict | None:
     if assignment is None:
         return None
-    page, hidden = item_context(campaign, assignment.item, assignment.swapped), hidden_fields(assignment)
-    is_pair = assignment.item.is_pair
+    page, hidden = item_context(campaign, assignment.item, assignment.shown), hidden_fields(assignment)
+    size = assignment.item.size
 
     def text(of: str) -> str:
         return unnamed(campaign, page[of].text)
@@ -181,9 +190,10 @@ def shown(assignment: Assignment | None, campaign: Campaign) -> dict | None:
         "context": [unnamed(campaign, turn) for turn in page["context"].turns],
         "key": hidden["key"],
         "shown": hidden["shown"],
-        "output": None if is_pair else text("output"),
-        "left": text("left") if is_pair else None,
-        "right": text("right") if is_pair else None,
+        "output": text("output") if size == 1 else None,
+        "left": text("left") if size == 2 else None,
+        "right": text("right") if size == 2 else None,
+        "outputs": [unnamed(campaign, output.text) for output in assignment.shown] if size > 2 else None,
     }
 
 

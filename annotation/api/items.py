@@ -21,7 +21,7 @@ PK = OpenApiParameter("pk", int, location="path")
 
 
 class ItemDetailSerializer(ItemSerializer):
-    """turns: the context; outputs: one text to score, two of a pair; expected: the known answer, of items that have one."""
+    """turns: the context; outputs: one text to score, two of a pair, more to rank; expected: the known answer, if any."""
 
     turns = serializers.ListField(source="output.context.turns", child=serializers.CharField())
     outputs = serializers.SerializerMethodField()
@@ -31,7 +31,7 @@ class ItemDetailSerializer(ItemSerializer):
         fields = [*ItemSerializer.Meta.fields, "turns", "outputs", "expected"]
 
     def get_outputs(self, item) -> list[str]:
-        return [output.text for output in (item.output, item.other) if output]
+        return [output.text for output in item.texts]
 
 
 class KnownAnswerSerializer(KnownFields, serializers.Serializer):

@@ -21,6 +21,8 @@ PROTOCOL = [
     "pairwise_by_criterion",
     "pair_points",
     "pair_both_bad",
+    "outputs_at_once",
+    "best_worst",
     "asks_reason",
     "text_format",
     "overlap",
@@ -270,7 +272,7 @@ class ImportedSerializer(serializers.Serializer):
 
 
 class ItemSerializer(serializers.ModelSerializer):
-    """systems: one for an output to score, two for a pair. taken: people who answered it or hold it now."""
+    """systems: one for an output to score, two for a pair, more for a ranking. taken: people who answered it or hold it now."""
 
     context = serializers.CharField(source="output.context.key")
     systems = serializers.SerializerMethodField()
@@ -280,14 +282,18 @@ class ItemSerializer(serializers.ModelSerializer):
         fields = ["id", "position", "purpose", "context", "systems", "places", "taken"]
 
     def get_systems(self, item) -> list[str]:
-        return [output.system.name for output in (item.output, item.other) if output]
+        if item.size <= 2:
+            return [output.system.name for output in item.texts]
+        if "systems" not in self.context:  # read once for a list
+            self.context["systems"] = dict(item.campaign.systems.values_list("pk", "name"))
+        return [self.context["systems"][int(system)] for system in item.cell.split(":")]
 
 
 class AnnotatorSerializer(serializers.Serializer):
     name = serializers.CharField(help_text="The pseudonym that exports carry.")
     is_simulated = serializers.BooleanField()
     scores = serializers.IntegerField(source="score_count")
-    judgments = serializers.IntegerField(source="judgment_count")
+    judgments = serializers.IntegerField(source="judgment_count", help_text="A ranking of several outputs is one.")
     has_qualified = serializers.BooleanField(allow_null=True)
     withdrawn_at = serializers.DateTimeField(allow_null=True)
 

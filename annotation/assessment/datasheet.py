@@ -119,8 +119,8 @@ def _design(campaign: Campaign, snapshot: Snapshot) -> list[SheetAnswer]:
     online = campaign.annotators.filter(user__isnull=False).exists()
     here = {
         "3.3.2": "Online, in Comparena.",
-        "3.3.4": "The context, one output (or two, on sides drawn at random) and the scales below, not the systems' names. "
-        f"Texts are shown {campaign.get_text_format_display()}; of a long context the end is seen at first.",
+        "3.3.4": "The context, one output (or several, in an order drawn at random) and the scales below, not the systems' "
+        f"names. Texts are shown {campaign.get_text_format_display()}; of a long context the end is seen at first.",
         "3.3.5": "Neither timed nor bound to one sitting: every answer is kept as it is given.",
         "3.3.6": "They may skip or flag an item with a reason"
         + (", and write a comment on each." if campaign.asks_reason else "."),

@@ -16,6 +16,7 @@ from annotation.quality.crossed import context_mean, of_whom
 from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.krippendorff import Level, alpha, alpha_interval
 from annotation.questions import registry, store
+from annotation.questions.columns import RANKING
 from annotation.questions.strength import degree
 
 SECONDS = (0, 5, 10, 20, 40, 80)  # lower ends of the classes in which times are counted
@@ -63,10 +64,9 @@ def system_progress(campaign: Campaign) -> dict[int, dict]:
     """By system: places on the items its outputs are in, and how many of them are taken."""
     systems: dict[int, dict] = {}
     items = campaign.items.filter(purpose=Purpose.EVALUATION).order_by()
-    for side in ("output", "other"):
-        rows = items.exclude(**{side: None}).values_list(f"{side}__system")
-        rows = rows.annotate(of=Sum("places"), filled=Sum(Least("taken", "places")))
-        for system, places, taken in rows:
+    cells = items.values_list("cell").annotate(of=Sum("places"), filled=Sum(Least("taken", "places")))
+    for cell, places, taken in cells:
+        for system in map(int, cell.split(":")):
             row = systems.setdefault(system, {"places": 0, "taken": 0})
             row["places"] += places
             row["taken"] += taken
@@ -194,6 +194,8 @@ def pair_figures(campaign: Campaign, f: Filters) -> dict | None:
             "shown_swapped",
             "criterion_id",
             "detail",
+            "annotator_id",
+            "output_a__context_id",
         )
     )
     if not rows:
@@ -211,6 +213,7 @@ def pair_figures(campaign: Campaign, f: Filters) -> dict | None:
     level = kind.level("ordinal")
     return {
         "judgments": len(rows),
+        "rankings": len({(row[6], *row[8:], row[7][RANKING]) for row in rows if row[7] and row[7].get(RANKING)}),
         "systems": sorted(systems, key=lambda row: -(row["won"] + row["tied"] / 2) / row["n"]),
         "sides": [{"side": s, "n": sides[s], "share": sides[s] / sides.total()} for s in SIDES_IN_ORDER if sides],
         "agreement": _agreement(pairs, np.array(said, dtype=float), level, kind.reversal),

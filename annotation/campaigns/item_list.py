@@ -1,7 +1,8 @@
 """A campaign's items and the reports about them."""
 
-from django.db.models import F, OuterRef, Q
+from django.db.models import F, OuterRef
 
+from annotation.campaigns.items import load_further
 from annotation.campaigns.overview import counted
 from annotation.models import Campaign, Item, ItemReport
 
@@ -26,7 +27,7 @@ def items_with_report_counts(campaign: Campaign, state: str = "", system: int | 
     elif state == "gold":
         rows = rows.exclude(expected=None)
     if system is not None:
-        rows = rows.filter(Q(output__system=system) | Q(other__system=system))
+        rows = rows.filter(Item.of_system(system))
     if taken is not None:
         rows = rows.filter(taken=taken)
     return rows.order_by("position", "pk")
@@ -35,7 +36,8 @@ def items_with_report_counts(campaign: Campaign, state: str = "", system: int | 
 def item_with_texts(campaign: Campaign, pk: int) -> Item | None:
     """One item with its outputs, context and systems loaded; None where the campaign has no such item."""
     texts = ("output__context", "output__system", "output__checkpoint", "other__system", "other__checkpoint")
-    return campaign.items.select_related(*texts).filter(pk=pk).first()
+    items = load_further(campaign.items.select_related(*texts).filter(pk=pk))
+    return items[0] if items else None
 
 
 def reports(campaign: Campaign):

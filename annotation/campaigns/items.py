@@ -1,5 +1,6 @@
 """The items of a campaign: drawn from its protocol and seed (annotation/design), counted, given known answers."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Set
 from dataclasses import dataclass, replace
 
@@ -10,7 +11,7 @@ from annotation.checkpoints import of_newest_checkpoints, older
 from annotation.design.draw import Design, draw
 from annotation.models import Assignment, Campaign, Item, Output, Purpose
 from annotation.outcome import Outcome
-from annotation.questions.store import people_by_unit
+from annotation.questions.store import people_by_set, people_by_unit
 from core.errors import Refused
 
 BATCH = 500
@@ -44,24 +45,41 @@ def design_of(campaign: Campaign) -> Design:
         pairwise=campaign.pairwise,
         pair_design=campaign.pair_design,
         pairs=campaign.pairs,
+        at_once=campaign.outputs_at_once,
         overlap=campaign.overlap,
         overlap_percent=campaign.overlap_percent,
         in_file_order=campaign.in_file_order,
     )
 
 
-def cell_of(output: Output, other: Output | None = None) -> str:
-    """Which system, or pair of systems, an item is about: "12" or "12:15"."""
-    return str(output.system_id) if other is None else f"{output.system_id}:{other.system_id}"
-
-
-def new_item(campaign: Campaign, output: Output, other: Output | None = None, **fields) -> Item:
-    """An unsaved item about this output, or this pair in the stored order (by the systems' names)."""
-    if other is not None and (other.system.name, other.sample) < (output.system.name, output.sample):
-        output, other = other, output
+def new_item(campaign: Campaign, *about: Output | None, **fields) -> Item:
+    """An unsaved item about this output, this pair, or these several, in the stored order (by the systems' names)."""
+    outputs = sorted((output for output in about if output), key=lambda output: (output.system.name, output.sample))
+    output, other, *further = [*outputs, None] if len(outputs) == 1 else outputs
     return Item(
-        campaign=campaign, output=output, other=other, context_id=output.context_id, cell=cell_of(output, other), **fields
+        campaign=campaign,
+        output=output,
+        other=other,
+        further=[one.pk for one in further if one],
+        context_id=outputs[0].context_id,
+        cell=":".join(str(output.system_id) for output in outputs),
+        **fields,
     )
+
+
+def load_further(items: Iterable[Item]) -> list[Item]:
+    """The same, with the third output of each and those that follow it loaded at once, with their systems."""
+    items = list(items)
+    related = Output.objects.select_related("system", "checkpoint")
+    outputs = related.in_bulk({pk for item in items for pk in item.further}) if any(item.further for item in items) else {}
+    for item in items:
+        item.further_outputs = [outputs[pk] for pk in item.further]
+    return items
+
+
+def _about(item: Item) -> tuple[int | None, ...]:
+    """Ids of all its outputs; the second of a single one is None."""
+    return item.output_id, item.other_id, *item.further
 
 
 @transaction.atomic
@@ -109,30 +127,29 @@ def new_items(campaign: Campaign, playing: list[Output]) -> list[Item]:
     start = 1 + max((position for *_, position in items), default=-1)
     new = []
     for position, item in enumerate(drawn, start=start):
-        output = outputs[item.context, item.a, item.sample]
-        other = outputs[item.context, item.b, item.sample] if item.b is not None else None
-        new.append(new_item(campaign, output, other, position=position, places=item.places, starts_swapped=item.swapped))
+        about = [outputs[item.context, system, item.sample] for system in item.cell]
+        new.append(new_item(campaign, *about, position=position, places=item.places, starts_swapped=item.swapped))
     for position, there in enumerate(again, start=start + len(new)):
         there.position = position
     return new + again
 
 
 def _following(campaign: Campaign, playing: list[Output]) -> tuple[list[Item], int]:
-    """(for each pair with an output that plays no more, the same systems' pair of today, how many pairs still play)"""
+    """(for each pair or ranking with an output that plays no more, the same systems' one of today, how many still play)"""
     ids, now = {o.pk for o in playing}, {(o.context_id, o.system_id): o for o in playing if o.sample == 0}
     pairs = campaign.items.filter(purpose=Purpose.EVALUATION, other__isnull=False).order_by("-position")
-    there = {(item.output_id, item.other_id) for item in pairs}
+    there = {_about(item) for item in pairs}
     again, still = [], 0
     for item in pairs:  # the newest of several about the same systems comes first
-        if item.output_id in ids and item.other_id in ids:
+        if ids.issuperset(_about(item)):
             still += 1
             continue
-        a, b = (now.get((item.context_id, int(system))) for system in item.cell.split(":"))
-        if a is None or b is None:
+        today = [now.get((item.context_id, int(system))) for system in item.cell.split(":")]
+        if None in today:
             continue
-        fresh = new_item(campaign, a, b, places=item.places or campaign.overlap, starts_swapped=item.starts_swapped)
-        if (fresh.output_id, fresh.other_id) not in there:
-            there.add((fresh.output_id, fresh.other_id))
+        fresh = new_item(campaign, *today, places=item.places or campaign.overlap, starts_swapped=item.starts_swapped)
+        if _about(fresh) not in there:
+            there.add(_about(fresh))
             again.append(fresh)
     return again[::-1], still
 
@@ -183,7 +200,7 @@ def mirrored(expected: dict) -> dict:
 
 def recount(campaign: Campaign) -> None:
     """Bring the taken places and the summary in line with what is stored (after an import, or items made by hand)."""
-    judged = people_by_unit(campaign)
+    judged: dict[tuple[int | None, ...], tuple[int, int]] = dict(people_by_unit(campaign).items())
     held = Assignment.objects.filter(
         item__campaign=campaign, status=Assignment.Status.OPEN, purpose=Purpose.EVALUATION
     ).order_by()
@@ -191,13 +208,28 @@ def recount(campaign: Campaign) -> None:
     holdings = {item: (people, swapped) for item, people, swapped in counts}
     changed = []
     items = campaign.items.filter(purpose=Purpose.EVALUATION).order_by()
-    for pk, output, other, *said in items.values_list("pk", "output_id", "other_id", "taken", "taken_swapped"):
-        answered, holding = judged.get((output, other), (0, 0)), holdings.get(pk, (0, 0))
+    judged |= _people_of_several(campaign)
+    rows = items.values_list("pk", "output_id", "other_id", "further", "taken", "taken_swapped")
+    for pk, output, other, further, *said in rows:
+        answered, holding = judged.get((output, other, *further), (0, 0)), holdings.get(pk, (0, 0))
         taken, taken_swapped = answered[0] + holding[0], answered[1] + holding[1]
         if [taken, taken_swapped] != said:
             changed.append(Item(pk=pk, taken=taken, taken_swapped=taken_swapped))
     Item.objects.bulk_update(changed, ["taken", "taken_swapped"], batch_size=BATCH)
     summarize(campaign)
+
+
+def _people_of_several(campaign: Campaign) -> dict[tuple[int | None, ...], tuple[int, int]]:
+    """{ids of the outputs of an item with several: (people who answered it, those who saw it swapped)}"""
+    items = {item.pk: item for item in campaign.items.filter(purpose=Purpose.EVALUATION).exclude(further=[])}
+    if not items:
+        return {}
+    ranked, swapped = people_by_set(campaign), defaultdict(set)
+    handed = Assignment.objects.filter(item__in=items, swapped=True, purpose=Purpose.EVALUATION).order_by()
+    for item, annotator in handed.values_list("item", "annotator"):
+        swapped[item].add(annotator)
+    people = {pk: ranked.get(frozenset(_about(item)), set()) for pk, item in items.items()}  # type: ignore[arg-type]
+    return {_about(items[pk]): (len(who), len(who & swapped[pk])) for pk, who in people.items()}
 
 
 def close_gone(campaign: Campaign) -> None:
@@ -214,6 +246,10 @@ def _gone(campaign: Campaign) -> Q:
     gone = older(campaign, "output") | older(campaign, "other")
     for side in ("output", "other"):
         gone |= Q(**{f"{side}__replaced_at__isnull": False}) | Q(**{f"{side}__system__retired_at__isnull": False})
+    several = dict(campaign.items.filter(purpose=Purpose.EVALUATION).exclude(further=[]).values_list("pk", "further"))
+    if several:
+        playing = {output.pk for output in playing_outputs(campaign)}
+        gone |= Q(pk__in=[pk for pk, further in several.items() if not playing.issuperset(further)])
     return gone
 
 
@@ -227,7 +263,8 @@ def superseded(campaign: Campaign, outputs: Set[int]) -> tuple[int, int]:
     """Of the items about these outputs: (how many nobody has begun, how many somebody has)."""
     items = campaign.items.filter(purpose=Purpose.EVALUATION).order_by()
     begun = items.filter(~Q(taken=0) | Q(assignments__isnull=False)).values_list("pk", flat=True)
-    about = [pk for pk, *sides in items.values_list("pk", "output_id", "other_id") if not outputs.isdisjoint(sides)]
+    rows = items.values_list("pk", "output_id", "other_id", "further")
+    about = [pk for pk, *sides, further in rows if not outputs.isdisjoint([*sides, *further])]
     of_begun = len(set(begun).intersection(about))
     return len(about) - of_begun, of_begun
 

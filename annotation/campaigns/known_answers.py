@@ -1,5 +1,6 @@
 """Items whose answer is known, marked by researchers; and reports about items, seen to."""
 
+from itertools import combinations
 from typing import Any
 
 from django.db import transaction
@@ -13,6 +14,7 @@ from core.errors import Refused, quoted
 
 KNOWN = (Purpose.GOLD, Purpose.TRAINING, Purpose.QUALIFICATION)
 LONGEST_FEEDBACK = 1000
+NOT_OF_A_RANKING = "A ranking has no known answer. Import a pair with its known answer: it is asked among the rankings."
 
 
 def check_expected(expected, criteria: dict, is_pair: bool) -> dict:
@@ -87,7 +89,11 @@ def _pk(output) -> int | None:
 def _refuse_answered(campaign: Campaign, answers: list[KnownAnswer]) -> None:
     answered = answered_units(campaign)
     items = campaign.items.filter(purpose=Purpose.EVALUATION, assignments__isnull=False).order_by()
-    held = {frozenset(pair) for pair in items.values_list("output", "other").distinct()}
+    held = {
+        frozenset(pair)
+        for output, other, further in items.values_list("output", "other", "further").distinct()
+        for pair in combinations((output, other, *further), 2)
+    }
     for answer in answers:
         pair = frozenset((answer.output.pk, _pk(answer.other)))
         if pair in held or pair in answered:
@@ -102,6 +108,8 @@ def mark_known(item: Item, purpose: str, expected: dict, user: User | None = Non
     criteria = {criterion.name: criterion for criterion in campaign.criteria.all()}
     if purpose not in KNOWN:
         raise Refused("The purpose of an item with a known answer is gold, training or qualification.")
+    if item.size > 2:
+        raise Refused(NOT_OF_A_RANKING)
     expected = check_expected(expected, criteria, item.is_pair)
     store_known(campaign, [(purpose, KnownAnswer(item.output, expected, item.other))])
     detail = {"item": item.pk, "purpose": str(purpose), "expected": expected}

@@ -27,14 +27,15 @@ def few_of(campaign: Campaign) -> dict[str, int]:
 
 def many_of(campaign: Campaign) -> dict[str, int]:
     """Counts by name of what there may be a million of; items_done: those that as many people answered as the overlap asks."""
-    items = campaign.items.filter(purpose=Purpose.EVALUATION)
+    items, answers = campaign.items.filter(purpose=Purpose.EVALUATION), store.counts(campaign)
     full = items.filter(taken__gte=F("places"))
     return {
         "contexts": campaign.contexts.count(),
         "outputs": Output.objects.filter(context__campaign=campaign).count(),
         "items": items.count(),
         "items_done": full.exclude(assignments__status=Assignment.Status.OPEN).count(),
-        **store.counts(campaign),
+        **answers,
+        "rankings": store.rankings(campaign) if answers["judgments"] else 0,
     }
 
 

@@ -30,7 +30,18 @@ from annotation.outcome import CODES
 from annotation.questions import store
 from core.errors import Refused
 
-KEPT = ("likert", "pairwise", "pair_design", "pairs", "overlap", "overlap_percent", "quota", "gold_percent", "repeat_percent")
+KEPT = (
+    "likert",
+    "pairwise",
+    "pair_design",
+    "pairs",
+    "outputs_at_once",
+    "overlap",
+    "overlap_percent",
+    "quota",
+    "gold_percent",
+    "repeat_percent",
+)
 SYSTEMS, CONTEXTS = 4, 100  # assumed before any outputs are there
 TIMES_READ = 5000
 LEAST_SECONDS = 0.1  # that the plan's form takes: programs answer faster

@@ -8,15 +8,28 @@ from django.db import transaction
 from annotation.campaigns.items import draw_items
 from annotation.models import AuditEvent, Campaign, ConsentText, Criterion, ItemReport, Purpose, Submission
 from annotation.questions import registry, store
+from annotation.questions.ranked import method
 from core.errors import Refused, quoted
 from core.rich_text import MOST, MOST_BRACKETS, is_heavy
 
 PERCENTS = ("overlap_percent", "gold_percent", "repeat_percent", "pass_mark", "check_mark")
-DRAWN_BY = ("likert", "pairwise", "pair_design", "pairs", "overlap", "overlap_percent", "in_file_order", "seed")
+DRAWN_BY = (
+    "likert",
+    "pairwise",
+    "outputs_at_once",
+    "pair_design",
+    "pairs",
+    "overlap",
+    "overlap_percent",
+    "in_file_order",
+    "seed",
+)
 FIXED_BY_ANSWERS = (
     "pairwise_by_criterion",
     "pair_points",
     "pair_both_bad",
+    "outputs_at_once",
+    "best_worst",
     "pair_design",
     "pairs",
     "overlap_percent",
@@ -53,6 +66,14 @@ def check_protocol(campaign: Campaign) -> None:
         raise Refused("Choose scores, judgments of pairs, or both.")
     if campaign.pair_points not in Campaign.PairPoints.values:
         raise Refused(f"Pairs are judged on 3, 5 or 7 points, not {campaign.pair_points}.")
+    if not 2 <= campaign.outputs_at_once <= method.MOST:
+        raise Refused(f"Outputs are compared 2 to {method.MOST} at a time, not {campaign.outputs_at_once}.")
+    if campaign.best_worst and campaign.outputs_at_once < 3:
+        raise Refused("The best and the worst are asked of three outputs or more at a time.")
+    if campaign.outputs_at_once > 2 and not campaign.pairwise:
+        raise Refused("To compare several outputs at a time, choose judgments of pairs: a ranking is kept as those.")
+    if campaign.outputs_at_once > 2 and (campaign.pair_points > 3 or campaign.pair_both_bad):
+        raise Refused("A ranking has places, neither points nor “both are bad”: choose A, tie or B, or two outputs at a time.")
     if not 1 <= campaign.overlap <= 1000:
         raise Refused("The overlap (people per item) must be from 1 to 1000.")
     for name in PERCENTS:

@@ -21,6 +21,8 @@ class Template:
     pairwise: bool = False
     pair_points: int = 3
     pair_both_bad: bool = False
+    outputs_at_once: int = 2
+    best_worst: bool = False
 
 
 def _asked(name: str, low: int, high: int, question: str, low_label: str, high_label: str, **more: Any) -> CriterionSpec:
@@ -57,6 +59,15 @@ MARKING = """You see a source text and a translation of it. You need to read bot
 4. Mark each error once. If there is none, say so.
 """
 MQM_OF_TWO = [[name, {s: weight for s, weight in own.items() if s != "critical"}] for name, own in MQM_CATEGORIES]
+
+RANKING = """You see one request or source, and several texts that answer it.
+
+1. Read the request first, then all the texts to the end.
+2. {what}
+3. Longer is not better, and the first text is as likely to be good as the last one.
+
+Report an item as broken where one of its texts can't be read at all.
+"""
 
 TEMPLATES = {
     "dialogue": Template(
@@ -243,6 +254,21 @@ Report a pair as broken where one of the two can't be read at all.
         pair_points=5,
         pair_both_bad=True,
     ),
+    "ranking": Template(
+        "Ranking of up to five",
+        "Which of up to five texts is the best, the second best, and so on? Ties are allowed.",
+        RANKING.format(what="Give each text a place: 1 is the best. Texts that are equally good have the same place."),
+        pairwise=True,
+        outputs_at_once=5,
+    ),
+    "best-worst": Template(
+        "Best-worst of five",
+        "Which of up to five texts is the best, and which the worst?",
+        RANKING.format(what="Choose the text that you would like most to receive, and the one you would like least."),
+        pairwise=True,
+        outputs_at_once=5,
+        best_worst=True,
+    ),
 }
 
 
@@ -262,4 +288,6 @@ def settings_of(template: Template) -> dict[str, Any]:
         "pairwise": template.pairwise,
         "pair_points": template.pair_points,
         "pair_both_bad": template.pair_both_bad,
+        "outputs_at_once": template.outputs_at_once,
+        "best_worst": template.best_worst,
     }

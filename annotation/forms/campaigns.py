@@ -14,7 +14,20 @@ from annotation.questions import registry
 
 CRITERIA_ROWS = 50
 SECTIONS = [
-    ("What to judge", "", ["likert", "pairwise", "pairwise_by_criterion", "pair_points", "pair_both_bad", "asks_reason"]),
+    (
+        "What to judge",
+        "",
+        [
+            "likert",
+            "pairwise",
+            "pairwise_by_criterion",
+            "pair_points",
+            "pair_both_bad",
+            "outputs_at_once",
+            "best_worst",
+            "asks_reason",
+        ],
+    ),
     ("Number of judgments", "", ["overlap", "overlap_percent", "quota"]),
     ("Text format", "", ["text_format"]),
     ("Pairs and order", "", ["pair_design", "pairs", "in_file_order", "seed"]),
@@ -46,13 +59,15 @@ LABELS = {
     "pairwise_by_criterion": "Judge pairs on each criterion, not only overall",
     "pair_points": "How pairs are judged",
     "pair_both_bad": "A pair may be answered “Both are bad”",
+    "outputs_at_once": "Outputs compared at a time",
+    "best_worst": "Of several outputs, ask for the best and the worst alone",
     "asks_reason": "Ask for a short comment with each item (never required)",
     "text_format": "Outputs and contexts are shown",
     "overlap": "People per item",
     "overlap_percent": "Share of items with that many people, %",
     "quota": "Items per person at most",
-    "pair_design": "Which pairs",
-    "pairs": "Number of pairs",
+    "pair_design": "Which pairs, or rankings",
+    "pairs": "Number of pairs, or rankings",
     "in_file_order": "Show items in the order of the file",
     "seed": "Seed",
     "gold_percent": "Items with a known answer, %",
@@ -71,10 +86,12 @@ LABELS = {
 HELP = {
     "text_format": "Markdown shows bold words, lists, tables, code and formulas. Plain text shows the characters as they are. "
     "Exports, metrics and comparators always use the imported texts.",
+    "outputs_at_once": "2: pairs. 3 to 7: people rank so many outputs of a context, or all where it has fewer.",
+    "best_worst": "Otherwise each output gets a place, and ties are allowed.",
     "overlap": "Measuring agreement needs at least two.",
     "overlap_percent": "One person judges each of the other items.",
     "quota": "Empty: no limit.",
-    "pairs": "Only for a number of pairs drawn in balance.",
+    "pairs": "Only for a number drawn in balance.",
     "seed": "Seed of the random order and sides. The same seed gives the same draw.",
     "gold_percent": "Share of each person's items.",
     "repeat_percent": "Share of each person's pairs. Repeats show whether an answer depends on the side.",
@@ -116,7 +133,8 @@ class CampaignForm(forms.ModelForm):
     def __init__(self, *args, fixed=(), **kwargs):
         super().__init__(*args, **kwargs)
         self.fixed = " ".join(sorted(fixed))
-        self.fields["text_format"].required = self.fields["pair_points"].required = False
+        for name in ("text_format", "pair_points", "outputs_at_once"):
+            self.fields[name].required = False
         for name in fixed:
             self.fields[name].disabled = True
 
@@ -145,6 +163,9 @@ class CampaignForm(forms.ModelForm):
 
     def clean_pair_points(self) -> int:
         return self.cleaned_data["pair_points"] or self.instance.pair_points
+
+    def clean_outputs_at_once(self) -> int:
+        return self.cleaned_data["outputs_at_once"] or self.instance.outputs_at_once
 
     def clean(self):
         data = super().clean()

@@ -2,7 +2,7 @@
 
 import secrets
 
-from django.core.validators import MaxValueValidator
+from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
@@ -30,9 +30,9 @@ class Campaign(models.Model):
     """The protocol of one human evaluation, and where it stands."""
 
     class PairDesign(models.TextChoices):
-        RING = "ring", "each system meets two others on every context"
-        ALL = "all", "every pair of systems on every context"
-        NUMBER = "number", "a number of pairs, drawn in balance"
+        RING = "ring", "each system meets two others on every context; one ranking for each context"
+        ALL = "all", "every pair of systems on every context; as many rankings as ask no pair twice"
+        NUMBER = "number", "a number of pairs or rankings, drawn in balance"
 
     class PairPoints(models.IntegerChoices):
         THREE = 3, "A, tie or B"
@@ -62,6 +62,10 @@ class Campaign(models.Model):
     pairwise_by_criterion = models.BooleanField("judge pairs on each criterion", default=False)
     pair_points = models.PositiveSmallIntegerField("how pairs are judged", choices=PairPoints, default=PairPoints.THREE)
     pair_both_bad = models.BooleanField("a pair may be answered: both are bad", default=False)
+    outputs_at_once = models.PositiveSmallIntegerField(
+        "outputs compared at a time", default=2, validators=[MinValueValidator(2), MaxValueValidator(7)]
+    )
+    best_worst = models.BooleanField("of several outputs, ask for the best and the worst alone", default=False)
     asks_reason = models.BooleanField("ask for a short reason (optional)", default=False)
     text_format = models.CharField("how texts are shown", max_length=10, choices=TextFormat, default=TextFormat.PLAIN)
     in_file_order = models.BooleanField("hand items out in the order of the file", default=False)
@@ -192,13 +196,14 @@ FREE = Q(purpose=Purpose.EVALUATION, taken__lt=models.F("places"))
 
 
 class Item(models.Model):
-    """What is put before an annotator: one output to score, or a pair to judge."""
+    """What is put before an annotator: one output to score, a pair to judge, or several outputs to rank."""
 
     campaign = models.ForeignKey(Campaign, models.CASCADE, related_name="items")
     output = models.ForeignKey("annotation.Output", models.CASCADE, related_name="items")
     other = models.ForeignKey("annotation.Output", models.CASCADE, null=True, blank=True, related_name="+")
     context = models.ForeignKey("annotation.Context", models.CASCADE, related_name="items")
-    cell = models.CharField(max_length=41, editable=False, help_text="Ids of the system, or of both.")
+    further = models.JSONField(default=list, blank=True, help_text="Ids of the third output to rank and those that follow it.")
+    cell = models.CharField(max_length=146, editable=False, help_text="Ids of the system, or of all.")
     purpose = models.CharField(max_length=13, choices=Purpose, default=Purpose.EVALUATION)
     expected = models.JSONField(
         null=True,
@@ -216,7 +221,9 @@ class Item(models.Model):
         ordering = ["position"]
         constraints = [
             models.UniqueConstraint(fields=["output"], condition=Q(other__isnull=True), name="one_item_per_output"),
-            models.UniqueConstraint(fields=["output", "other"], condition=Q(other__isnull=False), name="one_item_per_pair"),
+            models.UniqueConstraint(
+                fields=["output", "other", "further"], condition=Q(other__isnull=False), name="one_item_per_pair"
+            ),
         ]
         indexes = [
             models.Index(fields=["campaign", "purpose", "position"], name="item_order"),
@@ -229,16 +236,36 @@ class Item(models.Model):
 
     @property
     def is_pair(self) -> bool:
+        """Are outputs compared, two or more?"""
         return self.other_id is not None
+
+    @staticmethod
+    def of_system(system: int, item: str = "") -> Q:
+        """Which items are about one of its outputs. item: the way to them, "item__"."""
+        return Q(**{f"{item}cell__regex": rf"(^|:){system}(:|$)"})
+
+    @property
+    def size(self) -> int:
+        """How many outputs it shows; a stored item tells by its cell, without reading more."""
+        if not self.is_pair:
+            return 1
+        return self.cell.count(":") + 1 if self.cell else 2 + len(self.further)
+
+    @cached_property
+    def further_outputs(self) -> list:
+        """Without their systems; `items.load_further` reads those."""
+        outputs = type(self.output).objects.only("text").in_bulk(self.further) if self.further else {}
+        return [outputs[pk] for pk in self.further]
 
     @property
     def texts(self) -> list:
-        """The outputs that it shows: one to score, or two of a pair."""
-        return [self.output, self.other] if self.is_pair else [self.output]
+        """The outputs that it shows: one to score, two of a pair, or several to rank, in the stored order."""
+        return [self.output, self.other, *self.further_outputs] if self.is_pair else [self.output]
 
 
 class Assignment(models.Model):
-    """An item handed to an annotator. `swapped` is the shown order of a pair: True shows `other` on the left."""
+    """An item handed to an annotator. `swapped` is the shown order of a pair: True shows `other` on the left. `order` is
+    that of several outputs: their places in the item's own order, from 0, the first shown first."""
 
     class Status(models.TextChoices):
         OPEN = "open", "open"
@@ -251,6 +278,7 @@ class Assignment(models.Model):
     status = models.CharField(max_length=10, choices=Status, default=Status.OPEN)
     purpose = models.CharField(max_length=13, choices=Purpose, default=Purpose.EVALUATION)
     swapped = models.BooleanField(default=False)
+    order = models.CharField(max_length=7, default="", blank=True)
     assigned_at = models.DateTimeField()
     completed_at = models.DateTimeField(null=True, blank=True)
 
@@ -272,6 +300,14 @@ class Assignment(models.Model):
 
     def __str__(self):
         return f"{self.item} for {self.annotator}"
+
+    @property
+    def shown(self) -> list:
+        """The item's outputs in the order in which this person sees them."""
+        texts = self.item.texts
+        if self.order:
+            return [texts[int(place)] for place in self.order]
+        return texts[::-1] if self.swapped else texts
 
 
 def new_token() -> str:

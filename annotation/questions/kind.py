@@ -261,6 +261,10 @@ class Kind:
         """An unsaved row of `table`; `store.rows_of` fills in who and why."""
         raise NotImplementedError
 
+    def rows(self, question: Question, assignment: Assignment, given: Given, reason: str) -> list:
+        """All unsaved rows of an answer."""
+        return [self.row(question, assignment, given, reason)]
+
     def in_words(self, sent: Any) -> str:
         """A sent answer, for the person who gave it."""
         return str(CANNOT_SAY_WORDS if sent == CANNOT_SAY else sent)

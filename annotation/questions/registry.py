@@ -8,6 +8,7 @@ from annotation.questions.answer_files import FILES
 from annotation.questions.columns import AnswerFile
 from annotation.questions.kind import Kind, Question
 from annotation.questions.pair import Pair, pair_of
+from annotation.questions.ranked.kind import ranked_of
 from annotation.questions.scale import Scale
 from annotation.questions.spans.kind import Spans
 from core.errors import Refused, quoted
@@ -71,9 +72,18 @@ def asked(campaign: Campaign, item: Item) -> list[Question]:
     """What an annotator is asked about an item, in order."""
     if not item.is_pair:
         return [about_output(criterion) for criterion in campaign.asked]
-    if campaign.pairwise_by_criterion:
-        return [about_pair(campaign, criterion) for criterion in campaign.asked]
-    return [about_pair(campaign)]
+    criteria: list[Criterion | None] = [*campaign.asked] if campaign.pairwise_by_criterion else [None]
+    if item.size > 2:
+        return [Question(ranked_of(item.size, campaign.best_worst), criterion) for criterion in criteria]
+    return [about_pair(campaign, criterion) for criterion in criteria]
+
+
+def posted(form: Mapping[str, str]) -> dict[str, Any]:
+    """{part: {criterion id: answer}}, or {"choice": side}, of all that a form has."""
+    answers: dict[str, Any] = {}
+    for kind in kinds():
+        answers |= kind.posted(form)
+    return answers | ranked_of(3, False).posted(form)
 
 
 def own_agreement_in_words(report: Mapping[str, Any]) -> str:

@@ -1,6 +1,6 @@
 """People's answers to all kinds of questions, in two tables: about one output, and about two. Everybody else asks here."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from annotation.models import Annotator, Campaign, LikertScore, PairwiseJudgment, Purpose, Submission
 from annotation.models.judgment import AnswerQuerySet
+from annotation.questions.columns import RANKING
 from annotation.questions.kind import Question
 from annotation.statements import insert
 
@@ -55,6 +56,17 @@ def save(rows: list, submission: Submission) -> None:
         by_table[type(row)].append(row)
     for of_table in by_table.values():
         insert(of_table, submission if submission._state.adding else None)
+
+
+def give_way(rows: list) -> None:
+    """Earlier answers of the same person about pairs that they judge again, with further outputs or without: the last one
+    counts, the others stay and count no more. rows: of one answer, unsaved."""
+    pairs = [row for row in rows if isinstance(row, ABOUT_PAIR)]
+    if not pairs:
+        return
+    of_person = ABOUT_PAIR.objects.filter(annotator=pairs[0].annotator, purpose=pairs[0].purpose, retracted_at=None)
+    same = [Q(output_a=row.output_a_id, output_b=row.output_b_id, criterion=row.criterion) for row in pairs]
+    of_person.filter(Q(*same, _connector=Q.OR)).update(retracted_at=timezone.now())
 
 
 def retract(submission: Submission) -> None:
@@ -116,12 +128,27 @@ def is_larger(campaign: Campaign, answers: int) -> bool:
 
 
 def counts_by_person(campaign: Campaign) -> dict[int, list[int]]:
-    """{annotator id: [scores, judgments]} of those that count."""
+    """{annotator id: [scores, judgments]} of those that count; a ranking of several outputs is one judgment here."""
     by_person: dict[int, list[int]] = defaultdict(lambda: [0] * len(TABLES))
+    ranked, is_ranked = 0, Count("pk", filter=Q(detail__has_key=RANKING))
     for number, rows in enumerate(both(campaign)):
-        for person, n in rows.counted().order_by().values_list("annotator").annotate(n=Count("pk")):
+        for person, n, of_rankings in rows.counted().order_by().values_list("annotator").annotate(n=Count("pk"), r=is_ranked):
             by_person[person][number] = n
+            ranked += of_rankings
+    for (person, *_), pairs in Counter(map(tuple, ranked_pairs(campaign))).items() if ranked else ():
+        by_person[person][1] -= pairs - 1
     return dict(by_person)
+
+
+def ranked_pairs(campaign: Campaign) -> AnswerQuerySet:
+    """For each judgment that counts and belongs to a ranking: (annotator, criterion, context, name of the ranking)."""
+    rows = about_pairs(campaign).counted().filter(detail__has_key=RANKING).order_by()
+    return rows.values_list("annotator", "criterion", "output_a__context", f"detail__{RANKING}")
+
+
+def rankings(campaign: Campaign) -> int:
+    """How many rankings of several outputs its judgments are from."""
+    return ranked_pairs(campaign).distinct().count()
 
 
 def stored(campaign: Campaign) -> dict[str, int]:
@@ -156,6 +183,19 @@ def people_by_unit(campaign: Campaign) -> dict[Unit, tuple[int, int]]:
     of_pairs = about_pairs(campaign).given().order_by().values_list("output_a", "output_b")
     judged: dict[Unit, tuple[int, int]] = {(output, None): (n, 0) for output, n in of_outputs}
     return judged | {(a, b): (n, m) for a, b, n, m in of_pairs.annotate(people=people, swapped=swapped)}
+
+
+def people_by_set(campaign: Campaign) -> dict[frozenset[int], set[int]]:
+    """{outputs: ids of the people who ranked just these together}; imported answers count."""
+    ranked = about_pairs(campaign).given().filter(detail__has_key=RANKING).order_by()
+    rows = ranked.values_list("annotator", "output_a__context", f"detail__{RANKING}", "output_a", "output_b")
+    outputs: dict[tuple, set[int]] = defaultdict(set)
+    for *answer, a, b in rows.distinct():
+        outputs[tuple(answer)] |= {a, b}
+    people: dict[frozenset[int], set[int]] = defaultdict(set)
+    for (annotator, *_), together in outputs.items():
+        people[frozenset(together)].add(annotator)
+    return people
 
 
 def beside_choices(campaign: Campaign, names: Sequence[str]) -> dict[tuple[int, int, int, int | None], dict[str, Any]]:

@@ -244,7 +244,7 @@ class _Filling:
     def _finish(self, row: Any, table: Table) -> None:
         """What the archive does not hold, and what only a look at the whole row shows."""
         if isinstance(row, Item):
-            systems = [self.system_of[key] for key in (row.output_id, row.other_id) if key]
+            systems = [self.system_of[key] for key in (row.output_id, row.other_id, *row.further) if key]
             row.cell = ":".join(map(str, systems))
         elif isinstance(row, Judge):
             judge_in(row)

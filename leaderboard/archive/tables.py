@@ -131,7 +131,16 @@ def _key(keys: Keys, model: type[Model], place: int) -> Any:
 
 
 LEFT_OF_CAMPAIGN = ("drawn", "created_by", "board_is_public", "deleted_at")
-LATER_OF_CAMPAIGN = ("pair_points", "pair_both_bad", "screened_out_code", "failed_checks_code", "timed_out_code", "check_mark")
+LATER_OF_CAMPAIGN = (
+    "pair_points",
+    "pair_both_bad",
+    "outputs_at_once",
+    "best_worst",
+    "screened_out_code",
+    "failed_checks_code",
+    "timed_out_code",
+    "check_mark",
+)
 CAMPAIGN = Table("campaign", Campaign, "pk", left=LEFT_OF_CAMPAIGN, later=LATER_OF_CAMPAIGN)
 TABLES = [
     Table("consent_texts", ConsentText),
@@ -143,8 +152,15 @@ TABLES = [
     Table("references", Reference, "context__campaign"),
     Table("outputs", Output, "context__campaign"),
     Table("annotators", Annotator, left=("user", "invitation", "browser", "source", "tally")),
-    Table("items", Item, left=("cell",)),
-    Table("assignments", Assignment, "item__campaign"),
+    Table(
+        "items",
+        Item,
+        left=("cell",),
+        later=("further",),
+        outward={"further": lambda keys, numbers: [numbers[Output][key] for key in keys]},
+        inward={"further": lambda places, keys: [_key(keys, Output, place) for place in places]},
+    ),
+    Table("assignments", Assignment, "item__campaign", later=("order",)),
     Table(
         "submissions",
         Submission,

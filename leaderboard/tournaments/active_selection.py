@@ -96,8 +96,8 @@ def _outputs(pairs: list[tuple[int, int, int]]) -> dict[int, Output]:
 
 
 def _open_pairs(campaign: Campaign):
-    """Pairs that nobody has judged or holds."""
-    pairs = campaign.items.filter(purpose=Purpose.EVALUATION, other__isnull=False, taken=0, places__gt=0)
+    """Pairs that nobody has judged or holds; rankings of several are in no order of theirs."""
+    pairs = campaign.items.filter(purpose=Purpose.EVALUATION, other__isnull=False, further=[], taken=0, places__gt=0)
     return pairs.order_by("position")
 
 

@@ -1,4 +1,6 @@
-"""A slider, and how much better one of two is, answered by three people: with keys, on a phone, and in Arabic on a phone."""
+"""A slider, how much better one of two is, and a ranking, answered by three people: with keys, on a phone, in Arabic."""
+
+import json
 
 import pytest
 from playwright.sync_api import expect
@@ -6,10 +8,11 @@ from playwright.sync_api import expect
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.data.importer import import_outputs
-from annotation.models import LikertScore, PairwiseJudgment, User
+from annotation.models import Campaign, Item, LikertScore, PairwiseJudgment, User
 from annotation.people.accounts import add_annotator
 from tests.annotation.pages import write_outputs
 from tests.browser.axe import assert_axe_clean
+from tests.browser.conftest import sign_in
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 ANCHORS = {"0": "nothing kept", "33": "a part kept", "67": "most kept", "100": "all kept"}
@@ -109,3 +112,75 @@ def test_how_much_better(open_page, people, tmp_path):
     (first, much), (_, tied), (_, bad) = said(bob)
     assert (first, much, tied, bad) == ("B", {"strength": "slightly"}, None, {"both_bad": True})
     assert said(carol) == [("B", {"strength": "much"})] and said(amal) == [("A", {"strength": "much"})]
+
+
+def test_a_ranking(open_page, people, tmp_path):
+    """Set up on the page; the same order by three people: with keys, on a phone by touch, in Arabic on a phone with keys."""
+    alice = User.objects.create_user("alice", password="a-long-password", may_create_campaigns=True)
+    page = open_page()
+    sign_in(page, "alice")
+    page.goto("/new/?template=ranking")
+    page.get_by_label("Title").fill("Four replies")
+    page.get_by_role("button", name="Create").click()
+    page.wait_for_url("**/import/")
+    campaign = Campaign.objects.get(memberships__user=alice)
+    assert (campaign.outputs_at_once, campaign.likert) == (5, False)
+    texts = [f"{word} reply. " + "It goes on for a while. " * 30 for word in ("Fine", "Good", "Poor", "Bad")]
+    rows = [{"context_id": "c", "context": "Hello?", "system": f"s{n}", "output": text} for n, text in enumerate(texts)]
+    file = tmp_path / "outputs.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    import_outputs(campaign, file)
+    page.goto(f"/c/{campaign.slug}/preview/")
+    expect(page.get_by_role("radiogroup", name="Text D")).to_be_visible()
+    assert_axe_clean(page)
+    of_text = {"Good": "1", "Fine": "2", "Poor": "3", "Bad": "3"}
+
+    def places(page):
+        shown = page.locator("[data-text] .text").all_inner_texts()
+        return [of_text[text.split()[0]] for text in shown]
+
+    campaign.refresh_from_db()
+    for person in people:
+        add_annotator(campaign, person)
+    page = begun(open_page, campaign, "bob")
+    for key in places(page):
+        page.keyboard.press(key)
+    page.keyboard.press("Backspace")
+    expect(page.get_by_role("radiogroup", name="Text C").get_by_role("radio", checked=True)).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="All done")).to_be_visible()
+
+    page = begun(open_page, campaign, "carol", **PHONE)
+    page.locator("[data-jump-to=C]").tap()
+    assert 0 <= page.locator("[data-text=C]").bounding_box()["y"] < 20
+    for letter, place in zip("ABCD", places(page)):
+        line = page.get_by_role("radiogroup", name=f"Text {letter}")
+        line.get_by_role("radio", name=place).tap()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.locator("[data-answer] button").last.tap()
+    expect(page.get_by_role("heading", name="All done")).to_be_visible()
+
+    page = begun(open_page, campaign, "amal", language="ar", **PHONE)
+    assert_axe_clean(page)
+    expect(page.get_by_role("radiogroup", name="النص D")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    for key in places(page):
+        page.keyboard.press(key)
+    page.keyboard.press("Enter")
+    expect(page.locator("[data-answer]")).to_have_count(0)
+
+    told = PairwiseJudgment.objects.values_list("annotator", "output_a__system__name", "output_b__system__name", "choice")
+    wins = {("s0", "s1", "B"), ("s0", "s2", "A"), ("s0", "s3", "A"), ("s1", "s2", "A"), ("s1", "s3", "A"), ("s2", "s3", "tie")}
+    assert len(told) == 18 and {row[1:] for row in told} == wins
+    assert Item.objects.get(campaign=campaign).taken == 3
+
+
+def test_letters_can_be_dragged(open_page, people, tmp_path):
+    campaign = create_campaign(slug="drag", criteria=[], overlap=3, likert=False, pairwise=True, outputs_at_once=3)
+    import_outputs(campaign, write_outputs(tmp_path, 1))
+    add_annotator(campaign, people[0])
+    page = begun(open_page, campaign, "bob")
+    lines = [page.get_by_role("radiogroup", name=f"Text {letter}") for letter in "ABC"]
+    lines[2].locator(".called").drag_to(lines[0].locator(".called"))
+    for line, place in zip(lines, "231"):
+        expect(line.get_by_role("radio", name=place)).to_be_checked()

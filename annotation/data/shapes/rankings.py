@@ -4,21 +4,18 @@ row for each output with its rank.
 The pairs of a ranking have its name (`ranking`), so that it is known which of them were one answer. The best and the worst say
 nothing of those between them, whose pairs are none."""
 
-import hashlib
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations
 from typing import Any
 
 from annotation.data.fields import guess
 from annotation.data.shapes.shape import JUDGMENTS, OUTPUTS, Entry, Fields, LeftOut, Shape, Surroundings
 from annotation.data.shapes.values import number
 from annotation.questions.columns import RANKING
-from core.rows import BadField, NotAnswered, Row, shown
+from annotation.questions.ranked.method import MOST, judged_pairs, name_of
+from core.rows import BadField, NotAnswered, Row, json_in, shown
 
-MOST = 7
 ORDER, NAME, TEXTS, SHOWN = "ranking", "ranking_id", "outputs", "systems"
 BEST, WORST, RANK = "best", "worst", "rank"
 OF_WMT = re.compile(r"system(\d+)Id$")
@@ -31,7 +28,7 @@ def _recognises(fields: Fields) -> bool:
 
 def has_texts(fields: Fields) -> bool:
     """Does it bring the outputs along?"""
-    return isinstance(_parsed(fields.get(TEXTS)), dict)
+    return isinstance(json_in(fields.get(TEXTS)), dict)
 
 
 def _has_choice(fields: Fields) -> bool:
@@ -45,7 +42,7 @@ def _is_wmt(fields: Fields) -> bool:
 
 def _entries(fields: Fields, around: Surroundings) -> Iterator[Entry | LeftOut]:
     known = {name: value for name, value in fields.items() if name not in (ORDER, NAME, TEXTS, SHOWN, BEST, WORST)}
-    texts = _parsed(fields.get(TEXTS)) or {}
+    texts = json_in(fields.get(TEXTS)) or {}
     if not isinstance(texts, dict):
         raise BadField(TEXTS, "expected an object with the text of each system")
     for system, text in texts.items():
@@ -63,23 +60,23 @@ def _entries(fields: Fields, around: Surroundings) -> Iterator[Entry | LeftOut]:
 
 def _pairs(known: Fields, places: Places, is_open: bool, texts: Fields, name: Any) -> Iterator[Entry]:
     """is_open: nothing is known of those that share a place"""
-    rank = {system: at for at, place in enumerate(places) for system in place}
+    rank = {system: at for at, place in enumerate(places, start=1) for system in place}
     if len(rank) < sum(map(len, places)) or not 2 <= len(rank) <= MOST:
         raise BadField(ORDER, f"expected 2 to {MOST} systems, each once, found {shown(', '.join(sum(places, [])))}")
-    known = known | {RANKING: str(name or hashlib.sha256("\n".join(sorted(rank)).encode()).hexdigest()[:8])}
-    for a, b in combinations(sorted(rank), 2):
-        if not is_open or rank[a] != rank[b]:
-            choice = "tie" if rank[a] == rank[b] else "A" if rank[a] < rank[b] else "B"
-            sides = {"system_a": a, "system_b": b, "choice": choice, "shown_left": ""}  # nobody knows how they stood
-            own = {f"output_{side}": texts[system] for side, system in (("a", a), ("b", b)) if system in texts}
-            yield Entry(JUDGMENTS, known | sides | own)
+    known = known | {RANKING: str(name or name_of(rank))}
+    systems = sorted(rank)
+    for i, j, choice in judged_pairs([rank[system] for system in systems], is_open):
+        a, b = systems[i], systems[j]
+        sides = {"system_a": a, "system_b": b, "choice": choice, "shown_left": ""}  # nobody knows how they stood
+        own = {f"output_{side}": texts[system] for side, system in (("a", a), ("b", b)) if system in texts}
+        yield Entry(JUDGMENTS, known | sides | own)
 
 
 def _order(said: Any) -> Places:
     """Of ["alpha", ["beta", "gamma"]], also as JSON in a cell, or of: alpha > beta = gamma. Raises BadField, NotAnswered."""
     if said in (None, "", []):
         raise NotAnswered("has no ranking")
-    order = _parsed(said)
+    order = json_in(said)
     if isinstance(order, str):
         order = [re.split(r"\s*=\s*", place) for place in re.split(r"\s*>\s*", order.strip())]
     places = [place if isinstance(place, list) else [place] for place in order] if isinstance(order, list) else []
@@ -89,7 +86,7 @@ def _order(said: Any) -> Places:
 
 
 def _best_and_worst(fields: Fields) -> Places:
-    best, worst, systems = fields[BEST], fields[WORST], _parsed(fields[SHOWN])
+    best, worst, systems = fields[BEST], fields[WORST], json_in(fields[SHOWN])
     if best in (None, "") and worst in (None, ""):
         raise NotAnswered("names no best and no worst")
     systems = [part.strip() for part in systems.split(",")] if isinstance(systems, str) else systems
@@ -115,15 +112,6 @@ def _by_rank(ranked: Sequence[tuple[float, str]]) -> Places:
     if not ranked:
         raise NotAnswered("has no rank")
     return [[system for at, system in ranked if at == rank] for rank in sorted({rank for rank, _ in ranked})]
-
-
-def _parsed(value: Any) -> Any:
-    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-    return value
 
 
 def _has_ranks(fields: Fields) -> bool:

@@ -24,6 +24,7 @@ from annotation.questions.spans.method import MQM, Scheme
 from annotation.questions.value_kind import ValueKind
 from core.errors import Refused
 from core.rowfiles import BadField, Row
+from core.rows import json_in
 
 HIGHEST = 25  # where scales are drawn to; five major errors, or a text that is no translation. Sums above it count as they are
 MOST_SEVERITIES, MOST_CATEGORIES = 9, 100  # a digit is the key of a severity
@@ -257,7 +258,7 @@ class Spans(ValueKind):
         return {"scheme": dict(sorted(row.criterion.settings.items())), "errors": errors, "score": row.value}
 
     def imported(self, row: Row, criterion: Criterion) -> Given:
-        said = _parsed(row.get(self.value_column))
+        said = json_in(row.get(self.value_column))
         if row.truth(CANNOT_SAY) or is_cannot_say(said):
             return Given(None)
         try:
@@ -325,18 +326,9 @@ def _please(criterion: Criterion) -> str:
     return gettext("%(criterion)s: the marks do not fit the text. Please take them off and mark again.") % about
 
 
-def _parsed(value: Any) -> Any:
-    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
-        try:
-            return json.loads(value)
-        except (ValueError, RecursionError):
-            return value
-    return value
-
-
 def _scheme(row: Row) -> dict[str, Any]:
     """The criterion's settings that a row of a file has; {} where it has none."""
-    said = _parsed(row.get("scheme"))
+    said = json_in(row.get("scheme"))
     if said in (None, "", {}):
         return {}
     for why in ["is no JSON object"] if not isinstance(said, dict) else _flaws(said):

@@ -85,7 +85,7 @@ def feedback(request, annotator, key):
     assignment = submission.assignment
     answer_checks = checks(assignment.item, of_submission(submission), assignment.swapped)
     context = {
-        **item_context(annotator.campaign, assignment.item, assignment.swapped),
+        **item_context(annotator.campaign, assignment.item, assignment.shown),
         "checks": answer_checks,
         "all_right": bool(answer_checks) and all(check.is_right for check in answer_checks),
         "feedback": (assignment.item.expected or {}).get("feedback", ""),
@@ -133,7 +133,7 @@ def _item(request, annotator, current, refused=None, status=200):
     answer = answer_of(request.POST) if is_same else _undone(assignment) if "again" in request.GET else None
     swap, has_begun = wants_swap(request), bool(current.progress.done)
     context = {
-        **item_context(annotator.campaign, assignment.item, assignment.swapped, answer, refused),
+        **item_context(annotator.campaign, assignment.item, assignment.shown, answer, refused),
         **hidden_fields(assignment, request.POST if is_same else None),
         "page_key": None if answer or refused else page_key(annotator.campaign, assignment.item, swap, has_begun),
         "context_key": context_key(annotator.campaign, assignment.item.context),

@@ -1,5 +1,7 @@
 """An annotator's own answers: all of them, page by page, and each to be changed while the campaign is open."""
 
+from collections.abc import Sequence
+
 from django.contrib import messages
 from django.http import Http404, HttpResponseRedirect
 from django.shortcuts import render
@@ -8,9 +10,19 @@ from django.utils.translation import gettext
 from django.views.decorators.cache import never_cache
 
 from annotation.annotating import submissions
-from annotation.annotating.item_page import answer_again, answer_of, hidden_fields, item_context, key_of, page_of, times_of
+from annotation.annotating.item_page import (
+    LETTERS,
+    answer_again,
+    answer_of,
+    hidden_fields,
+    item_context,
+    key_of,
+    page_of,
+    times_of,
+)
 from annotation.annotating.submissions import live_submissions, may_change
 from annotation.questions import registry
+from annotation.questions.kind import Question
 from annotation.views.paging import paged
 from annotation.views.people.sign_in import for_annotators
 from core.errors import Refused
@@ -24,27 +36,26 @@ def answers(request, annotator):
     campaign = annotator.campaign
     submissions = live_submissions(annotator).select_related("assignment__item__output", "assignment__item__other")
     page = paged(request, submissions, A_PAGE)
-    names = {str(criterion.pk): criterion.name for criterion in campaign.criteria.all()}
     for submission in page:
         assignment = submission.assignment
         assignment.item.campaign = campaign
-        submission.texts = assignment.item.texts[::-1] if assignment.swapped else assignment.item.texts
-        submission.words = _in_words(submission.payload, names)
+        submission.texts = list(zip(LETTERS, assignment.shown))
+        submission.words = _in_words(submission.payload, registry.asked(campaign, assignment.item))
         submission.may_change = may_change(assignment, campaign)
     context = {"campaign": campaign, "annotator": annotator, "page": page}
     return render(request, "annotation/answers.html", context)
 
 
-def _in_words(payload: dict, names: dict[str, str]) -> list[tuple[str, str]]:
+def _in_words(payload: dict, questions: Sequence[Question]) -> list[tuple[str, str]]:
     """[(criterion, what was answered)], the criterion empty for the whole."""
-    words = []
-    for part, answers in payload.items():
-        if part == "choice":
-            words.append(("", registry.PAIR.in_words(answers)))
-        elif (kind := registry.of_part(part)) and isinstance(answers, dict):
-            words += [(names.get(pk, ""), kind.in_words(sent)) for pk, sent in answers.items()]
+    sent = [(question, question.kind.sent(payload, question)) for question in questions]
+    words = [
+        (question.criterion.name if question.criterion else "", question.kind.in_words(answer))
+        for question, answer in sent
+        if answer is not None
+    ]
     if payload.get("reason"):
-        on_pair = registry.PAIR.part in payload or "choice" in payload
+        on_pair = any(question.on_pairs for question in questions)
         words.append((gettext("Reason") if on_pair else gettext("Comment"), payload["reason"]))
     return words
 
@@ -68,7 +79,7 @@ def answer(request, annotator, pk):
             return HttpResponseRedirect(reverse("answers", args=[annotator.campaign.slug]), status=303)
     assignment = submission.assignment
     context = {
-        **item_context(annotator.campaign, assignment.item, assignment.swapped, shown, refused),
+        **item_context(annotator.campaign, assignment.item, assignment.shown, shown, refused),
         **hidden_fields(assignment, request.POST if refused else None),
         "action": reverse("answer", args=[annotator.campaign.slug, pk]),
         "revising": True,

@@ -8,7 +8,7 @@ from django.views.decorators.http import require_POST
 
 from annotation import answers
 from annotation.access import campaign_for_researcher
-from annotation.annotating.item_page import number
+from annotation.annotating.item_page import LETTERS, number
 from annotation.answers import Filters
 from annotation.campaigns import known_answers
 from annotation.campaigns.item_list import STATES, item_with_texts, items_with_report_counts
@@ -52,13 +52,15 @@ def item(request, slug, pk):
         else:
             messages.success(request, "The known answer is set. The item is no longer part of the evaluation.")
             return redirect("item", slug, pk)
+    systems = ("output_a__system", "output_b__system") if item.size > 2 else ()
+    related = ("annotator", "criterion", "submission", *systems)
     context = {
         "campaign": campaign,
         "item": item,
+        "lettered": list(zip(LETTERS, item.texts)),
+        "not_of_a_ranking": known_answers.NOT_OF_A_RANKING,
         "form": form,
-        "page": paged(
-            request, answers.about(item).select_related("annotator", "criterion", "submission").order_by("criterion", "pk")
-        ),
+        "page": paged(request, answers.about(item).select_related(*related).order_by("criterion", "pk")),
         "reports": paged(request, item.reports.select_related("annotator", "resolved_by"), name="reports"),
     }
     return render(request, "annotation/item_answers.html", context, status=422 if request.method == "POST" else 200)

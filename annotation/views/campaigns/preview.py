@@ -6,6 +6,8 @@ from django.urls import reverse
 
 from annotation.access import campaign_for_researcher
 from annotation.annotating.item_page import item_context, page_of
+from annotation.models import Assignment
+from annotation.questions.ranked.kind import order_of
 
 
 @login_required
@@ -21,7 +23,9 @@ def preview(request, slug):
     if not count:
         return render(request, "annotation/preview_empty.html", {"campaign": campaign})
     item = items[n - 1]
-    context = item_context(campaign, item, swapped=item.starts_swapped)
+    order = order_of(campaign.seed, item.position, item.size, 0, item.starts_swapped)
+    first = Assignment(item=item, swapped=item.is_pair and item.starts_swapped, order=order)
+    context = item_context(campaign, item, first.shown)
     context |= {
         "is_preview": True,
         "number": n,

@@ -72,7 +72,8 @@ export const chooseSide = (side) => {
 
 // A widget names the key of an input or a button itself: data-key="n". The key of a field of text goes there from anywhere.
 const named = (key) => (/^[a-z0-9]$/.test(key)
-  ? current()?.querySelector(`:is(input, button)[data-key="${key}"]:not(:disabled)`) ?? form().querySelector(`textarea[data-key="${key}"]`) : null);
+  ? current()?.querySelector(`:is(input, button)[data-key="${key}"]:not(:disabled)`)
+    ?? current()?.closest("[data-lines]")?.querySelector(`.cannot-say input[data-key="${key}"]`) ?? form().querySelector(`textarea[data-key="${key}"]`) : null);
 const use = (named, key) => {
   if (named.matches("input")) pick(current(), named, key);
   else if (named.matches("button")) named.click();
@@ -101,7 +102,8 @@ const choose = (values, pressed) => {
 const pick = (scale, input, pressed) => {
   if (!input) return say(word("no_such_point", { question: name(scale), key: pressed }));
   check(scale, input);
-  const next = scales()[scales().indexOf(scale) + 1];
+  const lines = input.closest(".cannot-say")?.closest("[data-lines]"); // of all of which one cannot say
+  const next = scales().slice(scales().indexOf(scale) + 1).find((after) => !lines?.contains(after));
   if (next) return focusOn(next);
   focusAt(input);
   say(`${answerOf(scale, input)} ${word("press_enter")}`);

@@ -23,8 +23,9 @@ const jump = (where) => {
 };
 
 document.addEventListener("click", ({ target }) => {
-  const button = target.closest("[data-jump]");
+  const button = target.closest("[data-jump]"), letter = target.closest("[data-jump-to]")?.dataset.jumpTo; // one of several texts
   if (button) jump(button.dataset.jump);
+  else if (letter) scrollBy(0, document.querySelector(`[data-text="${letter}"]`).getBoundingClientRect().top - BELOW_TOP);
 });
 
 // A text that scrolls by itself is reached by Tab (the score's page on a wide screen).

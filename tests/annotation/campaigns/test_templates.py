@@ -36,7 +36,11 @@ SCALES = {
     "data-to-text": {name: (1, 6) for name in ("Naturalness", "Quality", "Informativeness")},
     "pairs": {},
     "preference": {},
+    "ranking": {},
+    "best-worst": {},
 }
+ON_PAIRS = ("pairs", "preference", "instructions", "ranking", "best-worst")
+AT_ONCE = {"ranking": (5, False), "best-worst": (5, True)}
 
 
 def scales(campaign) -> dict:
@@ -48,7 +52,8 @@ def test_each_makes_a_campaign_with_the_scales_of_its_source(name):
     template = TEMPLATES[name]
     campaign = create_campaign(slug=name, **settings_of(template))
     assert scales(campaign) == SCALES[name] and bool(template.source) == bool(template.criteria)
-    assert campaign.likert == bool(SCALES[name]) and campaign.pairwise == (name in ("pairs", "preference", "instructions"))
+    assert campaign.likert == bool(SCALES[name]) and campaign.pairwise == (name in ON_PAIRS)
+    assert (campaign.outputs_at_once, campaign.best_worst) == AT_ONCE.get(name, (2, False))
     assert (campaign.pair_points, campaign.pair_both_bad) == ((5, True) if name == "preference" else (3, False))
     assert campaign.guidelines and "{" not in campaign.guidelines
     assert all(c.description and (c.kind == "spans" or c.low_label and c.high_label) for c in campaign.criteria.all())

@@ -1,0 +1,1 @@
+"""Several outputs of one context, put in order: all that is this question's alone."""
