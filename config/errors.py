@@ -34,10 +34,10 @@ BROKEN = 500, gettext_lazy("Something went wrong on our side. Confirmed answers 
 OF_SYSTEM = {errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EROFS: READ_ONLY}
 OF_SQLITE = {sqlite3.SQLITE_FULL: FULL, sqlite3.SQLITE_READONLY: READ_ONLY, sqlite3.SQLITE_BUSY: BUSY}
 OF_SQLITE |= {sqlite3.SQLITE_CORRUPT: DAMAGED, sqlite3.SQLITE_NOTADB: DAMAGED}
-OF_POSTGRES = {  # disk_full, read_only_sql_transaction, lock_not_available; admin_shutdown, crash_shutdown, cannot_connect_now;
-    # data_corrupted, index_corrupted
+OF_POSTGRES = {  # disk_full, read_only_sql_transaction, lock_not_available, deadlock_detected; admin_shutdown, crash_shutdown,
+    # cannot_connect_now; data_corrupted, index_corrupted
     **{"XX001": DAMAGED, "XX002": DAMAGED},
-    **{"53100": FULL, "25006": READ_ONLY, "55P03": BUSY},
+    **{"53100": FULL, "25006": READ_ONLY, "55P03": BUSY, "40P01": BUSY},
     **{"57P01": AWAY, "57P02": AWAY, "57P03": AWAY},
 }
 

@@ -262,7 +262,11 @@ def _any_free(annotator: Annotator, history: History) -> Assignment | None:
     while rows := list(free[:WINDOW]):
         rows.sort(key=lambda row: (row[0] == history.last_context, excess.get(row[1], 0), row[2]))
         for *_, pk in rows:
-            if assignment := _place(annotator, history, _items(annotator).select_for_update(of=("self",)).get(pk=pk)):
+            with transaction.atomic():
+                assignment = _place(annotator, history, _items(annotator).select_for_update(of=("self",)).get(pk=pk))
+                if assignment is None:
+                    transaction.set_rollback(True)  # nobody who waits for an item holds another one that somebody waits for
+            if assignment:
                 return assignment
     return None
 

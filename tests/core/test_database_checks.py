@@ -14,7 +14,7 @@ from django.db import DatabaseError, InternalError, OperationalError, connection
 from annotation import health
 from annotation.models import ApiToken, AuditEvent, Heartbeat, User
 from annotation.people.tokens import make_token, token_of
-from config.errors import DAMAGED, outage
+from config.errors import BUSY, DAMAGED, outage
 from core import backups, database_checks
 from core.database_checks import sentence_of, told
 from core.errors import Refused
@@ -71,6 +71,13 @@ def test_postgresql_s_damage_is_a_sentence_for_commands(raised, cause, said):
     assert sentence is None if said is None else said in sentence and "block 0 of relation base/1/2" in sentence
     with pytest.raises(Refused if said else OperationalError), told():
         raise error from cause()
+
+
+@pytest.mark.one_database
+def test_two_who_wait_for_each_other_are_told_to_come_again():
+    error = OperationalError("deadlock detected")
+    error.__cause__ = psycopg.errors.DeadlockDetected()
+    assert outage(error) == BUSY
 
 
 @pytest.mark.django_db(transaction=True)
