@@ -1,7 +1,7 @@
 """The boards that anybody may read, in short: who leads each, and how surely."""
 
 from django.core.cache import cache
-from django.db.models import Exists, OuterRef, Subquery
+from django.db.models import Count, Exists, OuterRef, Subquery
 
 from annotation.models import Campaign, Snapshot
 from leaderboard.boards import wording
@@ -10,22 +10,23 @@ from leaderboard.boards.cautions import cautions
 from leaderboard.boards.queries import alone, default_board
 from leaderboard.models import Tournament
 
-KEPT = 600  # seconds that a board's few words are kept; a newer board or snapshot has words of its own at once
+KEPT = 600  # seconds that a board's few words are kept; a newer board, snapshot or mark has words of its own at once
 
 
 def campaigns():
     """Public campaigns with a finished board, that of the newest board first. `board` and `frozen` name that and the newest
-    snapshot, which decide together which board a leaderboard opens on."""
+    snapshot, which decide together which board a leaderboard opens on; `marks` counts what became of snapshots later."""
     boards = Tournament.objects.filter(campaign=OuterRef("pk"), finished_at__isnull=False, level=Tournament.Level.SYSTEM)
     newest = boards.order_by("-finished_at", "-pk").values("pk")[:1]
     frozen = Snapshot.objects.filter(campaign=OuterRef("pk")).order_by("-accepted_at", "-pk").values("pk")[:1]
     public = Campaign.objects.filter(Exists(boards), deleted_at=None, board_is_public=True)
-    return public.annotate(board=Subquery(newest), frozen=Subquery(frozen)).order_by("-board", "-pk")
+    marks = Count("snapshots__marks", distinct=True)
+    return public.annotate(board=Subquery(newest), frozen=Subquery(frozen), marks=marks).order_by("-board", "-pk")
 
 
 def summaries(listed) -> list[dict]:
     """Of each campaign (of `campaigns`): what `summary` says, with `campaign`."""
-    keys = {f"public-board:{c.pk}:{c.board}:{c.frozen}": c for c in listed}
+    keys = {f"public-board:{c.pk}:{c.board}:{c.frozen}:{c.marks}": c for c in listed}
     known = cache.get_many(keys)
     fresh = {key: summary(campaign) for key, campaign in keys.items() if key not in known}
     cache.set_many(fresh, KEPT)

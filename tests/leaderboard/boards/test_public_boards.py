@@ -51,6 +51,18 @@ class TestWhatStandsThere:
         assert f'datetime="{timezone.localtime(board.finished_at).isoformat()[:19]}' in html
         assert page(client, "/boards/").count("Small talk") == 1
 
+    def test_which_end_is_best_and_what_became_of_the_answers_stand_there_at_once(self, public, client):
+        public.campaign.criteria.filter(name="Overall").update(best="low")
+        board = by_people(public.campaign)
+        html = page(client)
+        assert "judged by people, on Overall (lowest is best)" in html and "withdrew" not in html
+        board.snapshot.marks.create(reason="Ann withdrew after it was frozen.")
+        html = page(client)
+        assert (
+            f"About its snapshot {board.snapshot.name}: 1 annotator withdrew after it was frozen." in html
+            and "Ann " not in html
+        )
+
     def test_what_is_not_known_is_not_claimed(self, world, client):
         world.score("Wit", {"Person": 4, "Fine": 3, "Plain": 3, "Poor": 3}, annotators=["Ann"])
         world.score("Wit", {"Person": 3, "Fine": 4, "Plain": 3, "Poor": 3}, annotators=["Bob"])
