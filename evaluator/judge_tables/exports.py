@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
-from evaluator.judge_tables.text_tables import aligned, tabular
+from evaluator.judge_tables.text_tables import aligned, escaped, tabular
 from evaluator.metaevaluation.robustness import FEWEST_CASES
 
 SCOPES = {"all": "All outputs", "without_human": "Without outputs that people wrote"}
@@ -40,12 +40,16 @@ def signature(record: dict[str, Any]) -> str:
     )
 
 
+def cautions(record: dict[str, Any]) -> list[str]:
+    """What must be said wherever the table goes."""
+    return [
+        *(["SIMULATED: a program made these judgments."] if record["simulated"] else []),
+        *filter(None, [record["warning"]]),
+    ]
+
+
 def as_text(record: dict[str, Any]) -> str:
-    lines = []
-    if record["simulated"]:
-        lines += ["SIMULATED: a program made these judgments.", ""]
-    if record["warning"]:
-        lines += [record["warning"], ""]
+    lines = [line for text in cautions(record) for line in (text, "")]
     for scope, found in record["tables"].items():
         lines += [SCOPES[scope], *aligned(list(_cells(found["rows"]))), WORTH, ""]
         lines += [f"  {row['name']}: {row['lacks']}" for row in found["rows"] if row["lacks"]]
@@ -77,7 +81,8 @@ def as_csv(record: dict[str, Any]) -> str:
         for scope, found in record["tables"].items()
         for row in found["rows"]
     ]
-    about = {name: record[name] for name in ("campaign", "snapshot", "criterion", "annotators", "seed", "code")}
+    about = {name: record[name] for name in ("campaign", "snapshot", "criterion", "annotators", "seed", "code", "simulated")}
+    about["warnings"] = " ".join(cautions(record))
     writer = csv.DictWriter(out, [*rows[0], *about], lineterminator="\n")
     writer.writeheader()
     writer.writerows({**row, **about} for row in rows)
@@ -91,7 +96,7 @@ def as_csv(record: dict[str, Any]) -> str:
 
 
 def as_latex(record: dict[str, Any]) -> str:
-    """A tabular for each scope, without packages."""
+    """A tabular for each scope, without packages, and below them what must be said with them."""
     parts = [f"% {signature(record)}", f"% {again(record)}"]
     for scope, found in record["tables"].items():
         parts += [f"% {SCOPES[scope]}", *tabular(list(_cells(found["rows"])))]
@@ -101,6 +106,7 @@ def as_latex(record: dict[str, Any]) -> str:
             parts += ["% Pearson's correlation if people's scores had noise, or the judge's were rounded", *tabular(rows)]
     if rows := _attack_rows(record.get("attacks", [])):
         parts += [f"% {ATTACKS}", *tabular(rows)]
+    parts += [rf"\par {{\footnotesize {escaped(text)}}}" for text in cautions(record)]
     return "\n".join(parts) + "\n"
 
 

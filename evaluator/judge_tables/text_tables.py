@@ -18,12 +18,12 @@ def aligned(rows: list[list[str]]) -> list[str]:
 
 def tabular(rows: list[list[str]]) -> list[str]:
     """The first row is the header. Needs no package."""
-    header, *lines = [" & ".join(_escaped(cell) for cell in row) + r" \\" for row in rows]
+    header, *lines = [" & ".join(escaped(cell) for cell in row) + r" \\" for row in rows]
     columns = "l" + "r" * (len(rows[0]) - 1)
     return [rf"\begin{{tabular}}{{{columns}}}", r"\hline", header, r"\hline", *lines, r"\hline", r"\end{tabular}"]
 
 
-def _escaped(cell: str) -> str:
+def escaped(cell: str) -> str:
     for char, tex in (("\\", r"\textbackslash "), *((c, "\\" + c) for c in "&%$#_{}")):
         cell = cell.replace(char, tex)
     cell = cell.replace("~", r"\textasciitilde ").replace("^", r"\textasciicircum ")

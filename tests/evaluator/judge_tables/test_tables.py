@@ -2,6 +2,7 @@
 
 import copy
 import csv
+import io
 import json
 import random
 import re
@@ -121,6 +122,11 @@ def test_a_judge_and_its_own_systems(crowd, tmp_path, client):
         rows = {(row["scope"], row["judge"]): row for row in csv.DictReader(file)}
     assert float(rows["all", "program"]["own_favour"]) == partial["favour"] and not rows["all", LONGER]["own_favour"]
     assert " ".join(own) in exports.again(record) and "preference for its own +" in (tmp_path / "table.tex").read_text()
+    doubted = record | {"simulated": True, "warning": "The scores of Good_1 are not accepted."}
+    said = "SIMULATED: a program made these judgments."
+    assert {row["warnings"] for row in csv.DictReader(io.StringIO(exports.as_csv(doubted)))} == {f"{said} {doubted['warning']}"}
+    assert rf"\footnotesize {said}" in exports.as_latex(doubted) and r"Good\_1 are not accepted." in exports.as_latex(doubted)
+    assert said in exports.as_text(doubted) and not exports.cautions(record) and "footnotesize" not in exports.as_latex(record)
     client.force_login(User.objects.create_superuser("root"))
     for page in (reverse("judges", args=["crowd"]), reverse("judge", args=["crowd", key_of("program")])):
         assert "preference for its own +" in client.get(page).content.decode()
