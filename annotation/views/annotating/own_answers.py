@@ -21,6 +21,7 @@ from annotation.annotating.item_page import (
     times_of,
 )
 from annotation.annotating.submissions import live_submissions, may_change
+from annotation.campaigns.items import load_further
 from annotation.questions import registry
 from annotation.questions.kind import Question
 from annotation.views.paging import paged
@@ -36,6 +37,7 @@ def answers(request, annotator):
     campaign = annotator.campaign
     submissions = live_submissions(annotator).select_related("assignment__item__output", "assignment__item__other")
     page = paged(request, submissions, A_PAGE)
+    load_further([submission.assignment.item for submission in page])
     for submission in page:
         assignment = submission.assignment
         assignment.item.campaign = campaign

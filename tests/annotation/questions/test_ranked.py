@@ -5,6 +5,7 @@ import json
 import re
 
 import pytest
+from django.core.management import call_command
 from django.utils import timezone
 
 from annotation import snapshots
@@ -29,6 +30,7 @@ from leaderboard.archive.admission import admit
 from leaderboard.archive.export import write_archive
 from tests.annotation.pages import hidden, text, write_outputs
 from tests.annotation.questions.test_third_kind import DESIGN, assignment_key
+from tests.leaderboard.played import by_people
 
 pytestmark = pytest.mark.django_db
 ASKED = {"slug": "ranks", "pairwise": "on", "pair_points": "3", "outputs_at_once": "5", "criteria-TOTAL_FORMS": 0}
@@ -63,6 +65,14 @@ def everybody_ranks(campaign):
             ranks = of_person[int(assignment.item.context.key[1:])]
             sent = "".join(ranks[int(place)] for place in assignment.order)
             submit(person, assignment.pk, assignment_key(n, assignment.pk), {"choice": sent})
+
+
+def test_own_rankings_are_listed_at_one_cost(campaign, client, django_assert_num_queries):
+    """Session; user, annotator and criteria; how many; the page; the third and fourth texts of all its rankings at once."""
+    everybody_ranks(campaign)
+    client.force_login(User.objects.get(username="person 0"))
+    with django_assert_num_queries(5):
+        assert text(client.get("/c/ranks/answers/")).count(">Change<") == 2
 
 
 class TestMethod:
@@ -283,6 +293,17 @@ class TestKept:
         assert [row | untimed for row in exported_answers(other, "judgments")] == [row | untimed for row in rows]
         assert assess(other).digest == assess(campaign).digest
         assert [(item.size, item.taken) for item in other.items.all()] == [(4, 3), (4, 3)]  # all have their answers
+
+    def test_their_board_is_plackett_and_luces(self, campaign):
+        """Ada was before Dov in all six rankings, as SAID says."""
+        everybody_ranks(campaign)
+        assess(campaign)
+        by_people(campaign)
+        out = io.StringIO()
+        call_command("leaderboard", "ranks", "--json", stdout=out)
+        board = json.loads(out.getvalue())
+        ratings = {row["system"]: row["rating"] for row in board["standings"]}
+        assert board["method"]["name"] == "plackett-luce" and ratings["Ada"] > ratings["Dov"]
 
     def test_a_file_of_the_same_rankings_gives_the_same_snapshot(self, campaign, tmp_path):
         """SAID as another tool would write it, a row a ranking."""
