@@ -15,7 +15,7 @@ from django.db import connection
 from benchmarks.load import campaign, servers
 from benchmarks.load.browser import Browser, Timings
 from benchmarks.load.commits import OVERLAP, Side, new_database
-from leaderboard.management.commands.serve import _threads, _web_server
+from leaderboard.management.commands.serve import THREADS, _web_server
 
 PREPARE = "from benchmarks.load import bare; bare.prepare()"
 
@@ -53,9 +53,7 @@ def _served(application: str, health: str, env: dict):
     """The web server of `manage.py serve`, with another application in it."""
     port = servers.free_port()
     processes = 1 if connection.vendor == "sqlite" else 2
-    command = [
-        application if part == "config.wsgi" else part for part in _web_server(servers.HOST, port, processes, _threads())
-    ]
+    command = [application if part == "config.wsgi" else part for part in _web_server(servers.HOST, port, processes, THREADS)]
     return servers.running(command, port, health, cwd=servers.ROOT, env=env)
 
 

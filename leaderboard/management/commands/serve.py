@@ -20,6 +20,9 @@ from core.parent import STARTED_BY, signalled_at_death_of
 from leaderboard.demo.load import LOG_INS, admit_published_log_ins, load_demo
 
 SHUTDOWN_SECONDS = 15
+THREADS = (
+    4  # of a web process: eight store fewer judgments a second on PostgreSQL (docs/results/load.md), and SQLite has one writer
+)
 KEPT_SECONDS = 24 * 3600  # an upload that is coming in; it may be another machine's
 WORKERS = {"worker": ["interactive", "judging"], "training worker": ["training", "judging"]}  # which queues each takes
 
@@ -31,7 +34,7 @@ class Command(BaseCommand):
         parser.add_argument("--host", default="127.0.0.1")
         parser.add_argument("--port", type=int, default=8000)
         parser.add_argument("--web-processes", type=int, default=_web_processes(), help="default: %(default)s")
-        parser.add_argument("--threads", type=int, default=_threads(), help="of each web process; default: %(default)s")
+        parser.add_argument("--threads", type=int, default=THREADS, help="of each web process; default: %(default)s")
         parser.add_argument(
             "--queues",
             nargs="*",
@@ -206,12 +209,6 @@ def _threads_of_torch() -> str:
 def _web_processes() -> int:
     """One for each core, up to four; SQLite lets only one write, so a second one would mostly wait."""
     return 1 if connection.vendor == "sqlite" else min(os.cpu_count() or 1, 4)
-
-
-def _threads() -> int:
-    """While some wait for PostgreSQL to write to its disk, others work, and it writes for several at once: eight of each
-    process store 1.1 times as many judgments a second as four, 16 no more. SQLite has one writer."""
-    return 4 if connection.vendor == "sqlite" else 8
 
 
 def _interrupt(*_):
