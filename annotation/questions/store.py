@@ -70,11 +70,30 @@ def give_way(rows: list) -> None:
 
 
 def retract(submission: Submission) -> None:
-    """The rows stay, and count no more."""
+    """The rows stay, and count no more. Earlier answers that gave way to them count again."""
     now = timezone.now()
     for table in TABLES.values():
         table.objects.filter(submission=submission).update(retracted_at=now)
     Submission.objects.filter(pk=submission.pk).update(retracted_at=now)
+    if submission.annotator.campaign.outputs_at_once > 2:
+        _let_count_again(submission)
+
+
+def _let_count_again(submission: Submission) -> None:
+    """The newest answer about each of its pairs that gave way, and was not itself taken back."""
+    for row in ABOUT_PAIR.objects.filter(submission=submission):
+        about = {
+            "output_a": row.output_a_id,
+            "output_b": row.output_b_id,
+            "criterion": row.criterion_id,
+            "purpose": row.purpose,
+        }
+        others = ABOUT_PAIR.objects.filter(annotator=row.annotator_id, **about).exclude(pk=row.pk)
+        if others.filter(retracted_at=None).exists():
+            continue
+        earlier = others.filter(submission__retracted_at=None).order_by("-pk").first()
+        if earlier:
+            ABOUT_PAIR.objects.filter(pk=earlier.pk).update(retracted_at=None)
 
 
 def of_submission(submission: Submission) -> list:

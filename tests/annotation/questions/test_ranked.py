@@ -273,6 +273,26 @@ class TestSetUp:
         assert live.filter(choice="tie").count() == 6 and live.exclude(choice="tie").count() == 3
         recount(campaign)
         assert list(campaign.items.order_by("pk").values_list("taken", flat=True)) == [1, 1, 1]
+        assert undo_last(person) and undo_last(person)  # both later rankings: the first one's six pairs count again
+        assert live.count() == 6 and not live.filter(choice="tie").exists()
+
+    def test_a_ranking_page_that_is_kept_says_what_one_made_anew_says(self, campaign, client, monkeypatch):
+        """Two people, whose texts stand in another order, and the second item of one of them."""
+        client.get("/c/ranks/")  # which says that the campaign was created
+        people = [add_annotator(campaign, User.objects.create_user(name)) for name in ("bob", "cleo")]
+
+        def pages():
+            shown = []
+            for person in (*people, *people):
+                client.force_login(person.user)
+                page = text(client.get("/c/ranks/annotate/?start=1"))
+                shown.append(re.sub(r'(name="(?:csrfmiddlewaretoken|key|shown)" value=)"[^"]+"', r"\1", page))
+            return shown
+
+        submit(people[1], next_assignment(people[1]).pk, assignment_key(0, 0), {"choice": "1234"})
+        kept = pages()
+        monkeypatch.setattr("annotation.views.annotating.item.page_key", lambda *of: None)
+        assert kept == pages() and len(set(kept)) == 2 and not any("\0" in page for page in kept)
 
     def test_a_ranking_has_no_known_answer_but_a_pair_has(self, campaign, client):
         with pytest.raises(Refused, match="A ranking has no known answer"):
