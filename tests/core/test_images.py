@@ -93,6 +93,15 @@ def test_the_image_runs_without_rights():
         assert "no-new-privileges:true" in service["security_opt"]
 
 
+def test_caddy_runs_as_a_user_who_owns_its_volume():
+    caddy, owner = SERVICES["caddy"], SERVICES["certificates"]
+    assert caddy["user"] == owner["command"][2] == "1000:1000" and caddy["cap_add"] == ["NET_BIND_SERVICE"]
+    assert caddy["depends_on"]["certificates"] == {"condition": "service_completed_successfully"}
+    assert owner["volumes"] == ["caddy:/data"] and owner["command"][-1] == "/data" and owner["image"] == caddy["image"]
+    for service in (caddy, owner):
+        assert service["read_only"] and service["cap_drop"] == ["ALL"] and service["security_opt"] == ["no-new-privileges:true"]
+
+
 def test_data_lie_in_a_volume_that_all_share():
     folder = re.search(r"DATA_DIR=(\S+)", DOCKERFILE)[1]
     assert f"VOLUME {folder}" in DOCKERFILE
