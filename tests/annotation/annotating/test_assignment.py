@@ -5,11 +5,13 @@ from collections import Counter
 from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.utils import timezone
 
-from annotation.annotating.assignment import Phase, next_assignment, progress, turn
+from annotation.annotating import places
+from annotation.annotating.assignment import Phase, _any_free, next_assignment, progress, turn
 from annotation.annotating.consent import withdraw_annotator
+from annotation.annotating.history import Handed, History
 from annotation.annotating.places import HOLD
 from annotation.annotating.reports import skip
 from annotation.campaigns.items import KnownAnswer, draw_items, set_known_answers
@@ -234,21 +236,48 @@ class TestManyAtOnce:
     def test_no_place_is_taken_twice_and_none_is_left(self):
         campaign = campaign_of(3, 8, pairwise=True, overlap=2)
         people = [person(campaign, f"annotator-{n}") for n in range(6)]
+        assert not self.at_once(work, [(who,) for who in people for _ in range(2)])  # two tabs each
+        assert set(campaign.items.values_list("taken", flat=True)) == {2}
+        assert Assignment.objects.filter(status="done").count() == campaign.items.count() * 2
+
+    def test_two_who_lost_the_race_for_an_item_do_not_wait_for_each_other(self, monkeypatch):
+        campaign = campaign_of(1, 2)
+        first, second = campaign.items.order_by("position")
+        take, both, lost, handed = places.take, threading.Barrier(2, timeout=10), set(), {}
+
+        def late(item, swapped):
+            """Each has locked an item, and another was quicker."""
+            if (me := threading.get_ident()) in lost:
+                return take(item, swapped)
+            lost.add(me)
+            both.wait()
+            return False
+
+        @transaction.atomic
+        def judge(who, last):
+            before = Handed(0, "done", "evaluation", 0, "", last.context_id, timezone.now())
+            handed[who.name] = _any_free(who, History(recent=[before])).item
+
+        monkeypatch.setattr(places, "take", late)
+        ann, bob = person(campaign, "annotator-1"), person(campaign, "annotator-2")
+        assert self.at_once(judge, [(ann, second), (bob, first)]) == []  # once a deadlock: ann held the first, bob the second
+        assert handed == {ann.name: second, bob.name: first}
+
+    def at_once(self, do, calls: list[tuple]) -> list[Exception]:
+        """What they raise, each in a thread of its own."""
         errors = []
 
-        def judge(who):
+        def called(*arguments):
             try:
-                work(who)
+                do(*arguments)
             except Exception as error:
                 errors.append(error)
             finally:
                 connection.close()
 
-        threads = [threading.Thread(target=judge, args=(who,)) for who in people for _ in range(2)]  # two tabs each
+        threads = [threading.Thread(target=called, args=arguments) for arguments in calls]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert not errors
-        assert set(campaign.items.values_list("taken", flat=True)) == {2}
-        assert Assignment.objects.filter(status="done").count() == campaign.items.count() * 2
+        return errors
