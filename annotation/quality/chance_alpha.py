@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.krippendorff import Level, alpha_from_counts
 from annotation.quality.mad import keep_mask
-from annotation.quality.scores import as_scores, value_counts
+from annotation.quality.scores import as_scores, places, value_counts
 
 ROUNDING = 1e-9
 
@@ -41,9 +41,11 @@ def shuffled_alphas(
     """Alphas of shuffled scores (raters, units), before and after the filter: (draws,) each, nan where there is none."""
     scores = as_scores(scores)
     rng = np.random.default_rng(seed)
+    where = places(scores)
+    given, ends = scores[~np.isnan(scores)], np.cumsum(np.bincount(where.rater, minlength=len(scores)))
     alphas = np.empty((2, draws))
     for draw in range(draws):
-        shuffled = _shuffled(scores, rng)
+        shuffled = where.packed(_shuffled(given, ends, rng), scores.shape[1])
         kept = np.where(keep_mask(shuffled, threshold, on_zero_mad), shuffled, np.nan)
         alphas[:, draw] = _alpha(shuffled, level), _alpha(kept, level)
     return alphas[0], alphas[1]
@@ -77,16 +79,16 @@ def corrected_alpha(alpha: float, chance: float) -> float | None:
     return None if 1 - chance < ROUNDING else (alpha - chance) / (1 - chance)
 
 
-def _shuffled(scores: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Each rater's scores in random order over the same units, those of raters with one score as if they were one rater's:
-    (raters, units)."""
-    shuffled = scores.copy()
-    given = ~np.isnan(scores)
-    once = given.sum(axis=1) == 1
-    for rater in np.flatnonzero(~once):
-        shuffled[rater, given[rater]] = rng.permutation(scores[rater, given[rater]])
-    only = given & once[:, None]
-    shuffled[only] = rng.permutation(scores[only])
+def _shuffled(given: np.ndarray, ends: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Scores (scores,), rater by rater, each rater's in random order over the same units, those of raters with one score as if
+    they were one rater's. ends: of each rater's scores, (raters,)."""
+    shuffled = given.copy()
+    sizes = np.diff(ends, prepend=0)
+    for end, size in zip(ends, sizes):
+        if size > 1:
+            shuffled[end - size : end] = rng.permutation(given[end - size : end])
+    once = ends[sizes == 1] - 1
+    shuffled[once] = rng.permutation(given[once])
     return shuffled
 
 

@@ -8,7 +8,7 @@ Zhao et al. (2020), "Designing Precise and Robust Dialogue Response Evaluators",
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from annotation.quality.scores import as_scores
+from annotation.quality.scores import as_scores, places
 
 CONSISTENCY = 1.4826  # makes the MAD of normal data their standard deviation (Leys et al. 2013, section 2.1)
 ON_ZERO_MAD = ("drop", "keep")
@@ -27,12 +27,21 @@ def keep_mask(scores: ArrayLike, threshold: float | None = 1.0, on_zero_mad: str
         raise ValueError(f"The MAD threshold must be a positive number, not {threshold}.")
     if on_zero_mad not in ON_ZERO_MAD:
         raise ValueError(f"on_zero_mad must be one of {', '.join(ON_ZERO_MAD)}, not {on_zero_mad!r}.")
+    given = ~np.isnan(scores)
+    if given.sum(axis=0).max(initial=0) == len(scores):
+        return _believed(scores, threshold, on_zero_mad) & given
+    where, keep = places(scores), np.zeros(scores.shape, dtype=bool)
+    rows = where.packed(scores[given], scores.shape[1])  # a unit's median does not ask who gave its scores
+    keep[given] = _believed(rows, threshold, on_zero_mad)[where.rank, where.unit]
+    return keep
+
+
+def _believed(scores: NDArray[np.float64], threshold: float, on_zero_mad: str) -> NDArray[np.bool_]:
+    """bool (raters, units); what is missing may be either."""
     deviation = np.abs(scores - _median(scores))  # (raters, units)
     mad = _median(deviation)  # (units,)
-    keep = deviation <= threshold * CONSISTENCY * mad
-    if on_zero_mad == "keep":
-        keep |= mad == 0
-    return keep & ~np.isnan(scores)
+    believed: NDArray[np.bool_] = deviation <= threshold * CONSISTENCY * mad
+    return believed | (mad == 0) if on_zero_mad == "keep" else believed
 
 
 def _median(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -87,3 +87,13 @@ def test_the_raters_names_do_not_matter(scores, random):
     order = list(range(len(scores)))
     random.shuffle(order)
     assert (keep_mask(scores[order]) == keep_mask(scores)[order]).all()
+
+
+def test_raters_who_gave_a_unit_no_score_change_nothing_of_it():
+    scores = np.random.default_rng(0).integers(1, 6, (9, 40)).astype(float)
+    scores[np.random.default_rng(1).random(scores.shape) < 0.6] = NAN
+    for choice in ("drop", "keep"):
+        for unit, keep in zip(scores.T, keep_mask(scores, on_zero_mad=choice).T):
+            given = ~np.isnan(unit)
+            assert not keep[~given].any()
+            assert keep[given].tolist() == keep_mask(column(*unit[given]), on_zero_mad=choice).ravel().tolist()
