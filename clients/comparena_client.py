@@ -284,7 +284,10 @@ class Campaign:
 
     def assess(self, **rule: Any) -> dict[str, Any]:
         """Judge how far people agree, and freeze what is accepted as a snapshot. rule: mad, level, on_zero_mad, verdict."""
-        snapshot: dict[str, Any] = self.call("POST", "snapshots/", rule)
+        response = self.client.request("POST", f"campaigns/{self.slug}/snapshots/", json=rule)
+        snapshot: dict[str, Any] = response.json()
+        if response.status_code == 202:  # many answers are a worker's
+            snapshot = self.call("GET", f"snapshots/{self.client.wait(snapshot['job'])['snapshot']}/")
         return snapshot
 
     def snapshots(self) -> list[dict[str, Any]]:

@@ -28,10 +28,8 @@ from annotation.questions.registry import all_questions
 from annotation.snapshots import difference, latest_snapshot
 from core import errors
 
-WORKED_OUT = {
-    200: OpenApiTypes.OBJECT,
-    202: inline_serializer("Later", {"job": serializers.UUIDField(help_text="Ask again when it is done.")}),
-}
+LATER = inline_serializer("Later", {"job": serializers.UUIDField(help_text="Ask again when it is done.")})
+WORKED_OUT = {200: OpenApiTypes.OBJECT, 202: LATER}
 
 
 DIGEST = "snapshots/(?P<digest>[0-9a-f]{12,64})"

@@ -14,12 +14,13 @@ from rest_framework.response import Response
 from annotation import jobs, snapshots
 from annotation.access import campaigns_researched_by
 from annotation.api import serializers
-from annotation.api.assessment import QualityActions
+from annotation.api.assessment import LATER, QualityActions
 from annotation.api.items import ItemActions
 from annotation.api.members import MemberActions
 from annotation.api.repeats import HEADER, once
 from annotation.assessment import decisions
-from annotation.assessment.assess import as_dict, assess
+from annotation.assessment.acceptance import accept
+from annotation.assessment.assess import as_dict
 from annotation.assessment.calculations import follow
 from annotation.campaigns import lifecycle, protocol
 from annotation.campaigns.overview import ByAnswers
@@ -206,15 +207,18 @@ class CampaignViewSet(
         return Response(status=204)
 
     @extend_schema(methods=["get"], responses=serializers.SnapshotSerializer(many=True))
-    @extend_schema(methods=["post"], request=serializers.RuleSerializer, responses={201: serializers.AssessmentSerializer})
+    @extend_schema(
+        methods=["post"], request=serializers.RuleSerializer, responses={201: serializers.AssessmentSerializer, 202: LATER}
+    )
     @action(detail=True, methods=["get", "post"])
     def snapshots(self, request, slug):
-        """POST assesses the answers and freezes what is accepted; the same answers under the same rule give the same one."""
+        """POST assesses the answers and freezes what is accepted; the same answers under the same rule give the same one. Where
+        answers are many, a worker does so: 202 with its job, which has the snapshot's digest when it is done."""
         campaign = self.get_object()
         if request.method == "GET":
             return self._page(serializers.SnapshotSerializer, campaign.snapshots.defer("content"))
-        snapshot = assess(campaign, **valid(serializers.RuleSerializer(data=request.data)), user=request.user)
-        return Response(as_dict(snapshot), status=201)
+        made = accept(campaign, request.user, **valid(serializers.RuleSerializer(data=request.data)))
+        return Response({"job": str(made.pk)}, status=202) if isinstance(made, Job) else Response(as_dict(made), status=201)
 
     @extend_schema(responses=serializers.AssessmentSerializer)
     @action(detail=True, url_path="snapshots/(?P<digest>[0-9a-f]{12,64})", url_name="snapshot")

@@ -6,6 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from annotation.api.request_fields import KnownFields
+from annotation.assessment.acceptance import accepted
 from annotation.assessment.numbers import numbers
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.campaigns.templates import TEMPLATES
@@ -420,9 +421,13 @@ ACCOUNT = {field for field in ImportedSerializer().fields if field != "dry_run"}
 
 class JobDetailSerializer(JobSerializer):
     imported = serializers.SerializerMethodField(help_text="Of a job that imports a file; else null.")
+    snapshot = serializers.SerializerMethodField(help_text="The digest of what a job froze; else null.")
 
     class Meta(JobSerializer.Meta):
-        fields = [*JobSerializer.Meta.fields, "imported"]
+        fields = [*JobSerializer.Meta.fields, "imported", "snapshot"]
+
+    def get_snapshot(self, job) -> str | None:
+        return accepted(job)
 
     @extend_schema_field(ImportedFileSerializer(allow_null=True))
     def get_imported(self, job) -> dict | None:

@@ -15,7 +15,7 @@ from annotation.assessment import snapshot_contents
 from annotation.assessment.asked_for import aims
 from annotation.assessment.dependence import group_copies
 from annotation.assessment.tables import Systems, Table, reliability_of, systems_of, tables_of
-from annotation.models import Adjudication, AuditEvent, Campaign, Criterion, Output, QualityDecision, Snapshot
+from annotation.models import Adjudication, AuditEvent, Campaign, Criterion, Output, QualityDecision, Snapshot, User
 from annotation.outcome import CHOICES, Outcome
 from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.krippendorff import Level
@@ -160,6 +160,11 @@ def assess(
     if seen is not None and seen != assessment.digest:
         raise Refused("Answers were added or withdrawn since you opened this page. Check the preview again before you accept.")
     return _freeze(campaign, assessment, user)
+
+
+def accepted_by(campaign: Campaign, user: int | None, **settings) -> dict:
+    """What a worker does for who accepts the rule (`acceptance`): plain JSON, the snapshot's digest."""
+    return {"digest": assess(campaign, **settings, user=User.objects.filter(pk=user).first()).digest}
 
 
 def _believed(campaign: Campaign) -> dict[tuple, float]:

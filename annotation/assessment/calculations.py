@@ -14,6 +14,7 @@ from django.utils import timezone
 from annotation import jobs
 from annotation.assessment.agreement_figures import pictures
 from annotation.assessment.annotator_review import annotators
+from annotation.assessment.assess import accepted_by
 from annotation.assessment.disagreement import disagreement_figures
 from annotation.assessment.filter_preview import preview
 from annotation.assessment.live import people_figures, progress_figures
@@ -35,6 +36,7 @@ FUNCTIONS: dict[str, Callable[..., dict]] = {  # by stored name: each takes (cam
     "pictures": pictures,
     "annotators": annotators,
     "study": study,
+    "acceptance": accepted_by,  # of `acceptance`, which makes its rows
 }
 
 FOLLOWED: dict[str, Callable[..., dict]] = {  # those of pages that people open again and again while answers come in

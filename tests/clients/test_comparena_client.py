@@ -7,6 +7,7 @@ import pytest
 from django.utils.module_loading import import_string
 
 from annotation import jobs
+from annotation.assessment import calculations
 from annotation.data import uploads
 from annotation.models import Job, Output, User
 from annotation.people.tokens import make_token
@@ -52,11 +53,14 @@ def pairs(choice=lambda a, b: "A" if ORDER[a] > ORDER[b] else "B"):
                     yield {"context": row["context"], **sides, "annotator": annotator, "choice": choice(a, b)}
 
 
-def test_from_rows_to_a_board(client_, talk, tmp_path, settings):
+def test_from_rows_to_a_board(client_, talk, tmp_path, settings, monkeypatch):
     assert [row["slug"] for row in client_.campaigns()] == ["talk"]
     done = talk.import_judgments(pairs())
     assert done["new"]["judgments"] == 36 and len(talk.judgments()) == 36 and talk.scores() == []
     assert talk.assess()["snapshot"] == talk.snapshots()[0]["name"]
+    with monkeypatch.context() as patched:
+        patched.setattr(calculations, "AT_ONCE", 0)
+        assert talk.assess(verdict="zhao-2020") in [talk.call("GET", f"snapshots/{row['digest']}/") for row in talk.snapshots()]
     standings = talk.play("people", seed=1)
     assert [row["system"] for row in standings] == ["ape", "bee", "emu"] and standings[0]["human_written"]
     assert talk.board() == talk.board("people", "") and [r["system"] for r in talk.board()] == ["ape", "bee", "emu"]

@@ -7,14 +7,14 @@ from django.views.decorators.http import require_POST
 
 from annotation.access import campaign_for_researcher
 from annotation.assessment import charts, decisions
+from annotation.assessment.acceptance import accept, under_way
 from annotation.assessment.annotator_review import to_check
 from annotation.assessment.asked_for import question_named, set_aim
-from annotation.assessment.assess import assess
 from annotation.assessment.calculations import look_up
 from annotation.assessment.dependence import group_by
 from annotation.forms import AimForm, AssessForm, OverruleForm
 from annotation.jobs import worker_alive
-from annotation.models import Output, QualityDecision
+from annotation.models import Output, QualityDecision, Snapshot
 from annotation.views.assessment.snapshots import decided, snapshots_of
 from annotation.views.paging import paged, searched
 from core.errors import Refused
@@ -30,11 +30,12 @@ def quality(request, slug):
     form = AssessForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            frozen = assess(campaign, **form.cleaned_data, user=request.user, seen=request.POST.get("seen") or None)
+            made = accept(campaign, request.user, request.POST.get("seen") or None, **form.cleaned_data)
         except Refused as refused:
             form.add_error(None, str(refused))
         else:
-            messages.success(request, f"Accepted. The kept judgments are frozen as snapshot {frozen.name}.")
+            if isinstance(made, Snapshot):
+                messages.success(request, f"Accepted. The kept judgments are frozen as snapshot {made.name}.")
             return redirect("quality", slug)
     found, asked = searched(request, snapshots_of(campaign), "digest", "created_by__username", name="snapshot")
     snapshots = list(snapshots_of(campaign)[:1])
@@ -45,8 +46,11 @@ def quality(request, slug):
         "form": form,
         "snapshots": paged(request, found, SNAPSHOTS_SHOWN, "snapshots"),
         "asked": asked,
+        "freezing": under_way(campaign),
         **worked_out(campaign, "pictures", "Agreement over time and the map of outliers", request.user, last_rule(snapshots)),
     }
+    if context["freezing"]:
+        context["worker_alive"] = worker_alive()
     for question in (context["found"] or {}).get("questions", []):
         question["chart"] = charts.over_time(question["over_time"])
         question["map_chart"] = charts.outlier_map(question["map"])

@@ -3,11 +3,12 @@
 import pytest
 
 from annotation import jobs
-from annotation.assessment import calculations
+from annotation.assessment import acceptance, calculations
 from annotation.assessment.assess import assess, work_out_assessment
 from annotation.assessment.filter_preview import preview
 from annotation.models import AuditEvent, Calculation, Job, LikertScore, Output, QualityDecision, Snapshot
 from annotation.tasks import calculate
+from core.errors import Refused
 from tests.annotation.pages import text
 
 pytestmark = pytest.mark.django_db
@@ -101,6 +102,24 @@ class TestLargeCampaigns:
         assert "Accept and freeze" in text(scored.get("quality/preview/", data=RULE))
         job.refresh_from_db()
         assert job.status == Job.Status.DONE
+
+    def test_a_worker_freezes_what_is_accepted(self, scored):
+        scored.sign_in(scored.alice)
+        scored.post("quality/", RULE)
+        scored.post("quality/", RULE)
+        job = Job.objects.get(title=acceptance.TITLE)  # one, however often they press
+        assert acceptance.TITLE in text(scored.get("quality/")) and not Snapshot.objects.exists()
+        calculate(str(job.pk))
+        assert acceptance.TITLE not in text(scored.get("quality/"))
+        frozen = Snapshot.objects.get()
+        assert frozen.created_by == scored.alice and frozen.digest == assess(scored.campaign, 1.0, "interval", "drop").digest
+        assert scored.client.get(f"/api/jobs/{job.pk}/").json()["snapshot"] == frozen.digest
+
+    def test_answers_that_changed_after_the_preview_are_not_frozen(self, scored):
+        scored.sign_in(scored.alice).post("quality/", RULE | {"seen": "another"})
+        with pytest.raises(Refused):
+            calculate(str(Job.objects.get().pk))
+        assert "Answers were added" in text(scored.get("quality/")) and not Snapshot.objects.exists()
 
     def test_a_message_that_comes_twice_changes_nothing(self, scored):
         scored.sign_in(scored.alice).get("quality/annotators/")
