@@ -13,9 +13,12 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from annotation.assessment import calculations
+from annotation.assessment.assess import assess
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.models import Annotator, Calculation, Campaign, Context, Item, Job, Output, System, User
+from leaderboard.tasks import run as play
+from leaderboard.tournaments.start import start_tournament
 
 SYSTEMS, EACH, A_PERSON = 10, 5, 1000  # systems; people on each item, with two scores each; items of a person, about
 APART = 101  # from one person of an item to the next: no two are the same
@@ -23,8 +26,8 @@ SLOW, LIMIT = 5.0, 1.0  # seconds: a page is asked once; a page is said to be sl
 BATCH = 5000
 
 ASSIGNMENTS = """
-INSERT INTO annotation_assignment (item_id, annotator_id, status, purpose, swapped, assigned_at, completed_at)
-SELECT i.id, a.id, 'done', 'evaluation', {false}, {now}, {now} FROM annotation_item i
+INSERT INTO annotation_assignment (item_id, annotator_id, status, purpose, swapped, "order", assigned_at, completed_at)
+SELECT i.id, a.id, 'done', 'evaluation', {false}, '', {now}, {now} FROM annotation_item i
 JOIN annotation_annotator a ON a.campaign_id = i.campaign_id AND a.id = {first} + (i.position + {apart}) % {people}
 WHERE i.campaign_id = {campaign}"""
 SUBMISSIONS = """
@@ -86,6 +89,10 @@ def _made(slug: str, items: int, users: dict[str, User]) -> Campaign:
         batch_size=BATCH,
     )
     _fill(campaign, first, size)
+    begin = time.process_time()
+    print(f"{slug}: {assess(campaign, user=users['researcher'])}", flush=True)
+    print(f"{slug}: {play(start_tournament(campaign, 'people', foreground=True).job_id)}", flush=True)
+    print(f"  a snapshot and a tournament of its answers in {time.process_time() - begin:.1f} s of CPU", flush=True)
     return campaign
 
 
@@ -109,13 +116,16 @@ def _fill(campaign: Campaign, first: int, people: int) -> None:
 
 
 def _paths(campaign: Campaign) -> dict[str, str]:
-    """{path: who asks it}"""
+    """{path: who asks it}; those that a worker's figures take longest come last."""
     from tests.access.bodies import paths_of
     from tests.access.table import expectations
 
     annotators = [f"/c/{campaign.slug}/annotate/", f"/c/{campaign.slug}/answers/", f"/api/tasks/{campaign.slug}/"]
     lists = [f"/{route}" for route in expectations() if route.startswith("admin/annotation/") and route.count("/") == 3]
-    return dict.fromkeys([*paths_of(campaign), *lists], "researcher") | dict.fromkeys(annotators, "annotator")
+    of_admins = [f"/{route}" for route, may in expectations().items() if may.get("GET") == {"admin"} and "<" not in route]
+    asked = [*paths_of(campaign), *lists, *(path for path in of_admins if not path.startswith("/admin/"))]
+    found = dict.fromkeys(asked, "researcher") | dict.fromkeys(annotators, "annotator")
+    return dict(sorted(found.items(), key=lambda row: "quality" in row[0]))
 
 
 def _measured(campaign: Campaign, users: dict[str, User], only: str) -> dict[str, tuple]:
@@ -123,6 +133,7 @@ def _measured(campaign: Campaign, users: dict[str, User], only: str) -> dict[str
     clients = {role: Client(raise_request_exception=False) for role in users}
     for role, client in clients.items():
         client.force_login(users[role])
+        client.get("/")  # loads code and templates
     found: dict[str, tuple] = {}
     for path, role in _paths(campaign).items():
         route = re.sub(r"/\d+/", "/N/", path.replace(f"/{campaign.slug}/", "/*/"))
@@ -135,8 +146,7 @@ def _measured(campaign: Campaign, users: dict[str, User], only: str) -> dict[str
         else:
             queries = 0
         found[route] = (status, queries, seconds)
-        if seconds > LIMIT:
-            print(f"  {route}: {seconds:.1f} s", flush=True)
+        print(f"  {route}: {status}, {queries} queries, {1000 * seconds:.0f} ms", flush=True)
     return found
 
 
