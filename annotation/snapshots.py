@@ -8,6 +8,7 @@ be trained again from the snapshot alone.
 import hashlib
 import json
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from annotation.models import Campaign, FormerName, Output, Snapshot
@@ -92,10 +93,12 @@ def lines(snapshot: Snapshot) -> bytes:
 
 
 def read(snapshot: Snapshot) -> SnapshotContent:
+    return _content(lines(snapshot).split(b"\n"))
+
+
+def _content(said: Iterable[bytes]) -> SnapshotContent:
     content = SnapshotContent()
-    for line in lines(snapshot).decode("utf-8").split("\n"):
-        if not line:
-            continue
+    for line in filter(None, said):
         row = json.loads(line)
         kind = row.pop("type")
         if kind == "rule":
@@ -150,7 +153,8 @@ VALUES = {"scores": "value", "judgments": "choice", "criterion_judgments": "choi
 
 def difference(old: Snapshot, new: Snapshot) -> SnapshotDifference:
     """Row by row; a score that changed its value counts as changed, not as gone and come."""
-    before, after = read(old), read(new)
+    said, now = ({*lines(snapshot).split(b"\n")} for snapshot in (old, new))
+    before, after = _content(sorted(said - now)), _content(sorted(now - said))  # what both hold is not looked at
     rule = [(k, before.rule.get(k), after.rule.get(k)) for k in sorted({*before.rule, *after.rule})]
     gone, come, people, changed = {}, {}, {}, []
     for kind in KINDS:

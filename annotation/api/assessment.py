@@ -235,9 +235,9 @@ class QualityActions:
         if what == PREFERENCES:
             margin = MarginSerializer(data=request.query_params.dict())
             margin.is_valid(raise_exception=True)
-            rows = list(snapshot_contents.preferences(snapshot, margin.validated_data.get("margin")))
+            rows = snapshot_contents.preferences(snapshot, margin.validated_data.get("margin"))
         else:
-            rows = list(snapshot_contents.rows(snapshot, what))
+            rows = snapshot_contents.rows(snapshot, what)
         lines = as_csv(rows, what) if kind == "csv" else as_jsonl(rows)
         return StreamingHttpResponse(lines, content_type=CONTENT_TYPES[kind])
 

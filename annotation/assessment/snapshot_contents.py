@@ -7,6 +7,7 @@ has the same bytes for ever.
 import json
 import zlib
 from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from annotation.questions import registry
 from core.errors import Refused
 
 OUTPUT_NAME = ("system", "checkpoint", "sample")
+PART = 2**16  # bytes of compressed lines
 
 
 def freeze(campaign: Campaign, snapshot: Snapshot, assessment) -> None:
@@ -46,14 +48,23 @@ def freeze(campaign: Campaign, snapshot: Snapshot, assessment) -> None:
 
 
 def rows(snapshot: Snapshot, what: str) -> Iterator[dict]:
-    """The snapshot's scores or judgments, with `kept` and `dropped_by`. Raises Refused where they were never written down."""
+    """The snapshot's scores or judgments, with `kept` and `dropped_by`, read as they are asked for. Raises Refused where they
+    were never written down."""
     frozen = FrozenAnswers.objects.filter(snapshot=snapshot).first()
     if frozen is None:
         raise Refused("This snapshot is too old to have a record of dropped answers. Its own file has the kept ones.")
-    for line in filter(None, zlib.decompress(bytes(frozen.lines)).decode().split("\n")):
-        row = json.loads(line)
-        if row.pop("kind") == what:
-            yield row
+    start = json.dumps({"kind": what})[:-1].encode()  # of each line, where `freeze` puts it
+    found = (json.loads(line) for line in _unpacked(bytes(frozen.lines)) if line.startswith(start))
+    return (row for row in found if row.pop("kind") == what)
+
+
+def _unpacked(data: bytes) -> Iterator[bytes]:
+    """Lines of compressed text, a part of it unpacked at a time."""
+    unpacker, rest = zlib.decompressobj(), b""
+    for place in range(0, len(data), PART):
+        *lines, rest = (rest + unpacker.decompress(data[place : place + PART])).split(b"\n")
+        yield from lines
+    yield rest + unpacker.flush()
 
 
 def preferences(snapshot: Snapshot, min_margin: float | None = None) -> Iterator[dict]:
@@ -65,9 +76,8 @@ def preferences(snapshot: Snapshot, min_margin: float | None = None) -> Iterator
     answers: how many people's answers stand behind a pair. A dialogue's turns are one prompt, a line each.
     """
     judgments = (row for row in rows(snapshot, registry.PAIR.files) if row["kept"] is not False)
-    yield from _from_judgments(row for row in judgments if row["choice"])  # not of who could not say
-    if min_margin is not None:
-        yield from _from_scores(snapshots.read(snapshot), min_margin, snapshot.is_simulated)
+    pairs = _from_judgments(row for row in judgments if row["choice"])  # not of who could not say
+    return pairs if min_margin is None else chain(pairs, _from_scores(snapshot, min_margin))
 
 
 def unpaired(snapshot: Snapshot) -> Iterator[dict]:
@@ -120,7 +130,8 @@ def _strength(votes: list[dict], margin: int) -> dict[str, float]:
     return {"strength": round(float(np.mean(towards_a)) * (1 if margin > 0 else -1), 6)}
 
 
-def _from_scores(content: snapshots.SnapshotContent, min_margin: float, simulated: bool) -> Iterator[dict]:
+def _from_scores(snapshot: Snapshot, min_margin: float) -> Iterator[dict]:
+    content, simulated = snapshots.read(snapshot), snapshot.is_simulated
     signs = {criterion["name"]: content.sign(criterion["name"]) for criterion in content.criteria}
     scores_by_output: dict[tuple, dict[tuple, list[float]]] = {}
     for row in content.scores:

@@ -29,9 +29,9 @@ def snapshot_export(request, slug, digest, what, format):
         raise Http404
     try:
         if what == PREFERENCES:
-            rows = list(snapshot_contents.preferences(snapshot, _margin(request.GET.get("margin"))))
+            rows = snapshot_contents.preferences(snapshot, _margin(request.GET.get("margin")))
         else:
-            rows = list(snapshot_contents.rows(snapshot, what))
+            rows = snapshot_contents.rows(snapshot, what)
     except Refused as refused:
         return HttpResponse(str(refused), status=409, content_type="text/plain; charset=utf-8")
     exported(f"{what} of {snapshot.name} ({format})", campaign, request.user)

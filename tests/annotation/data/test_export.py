@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 from annotation.annotating.consent import withdraw_annotator
+from annotation.assessment import snapshot_contents
 from annotation.assessment.assess import assess
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.data.importer import import_judgments, import_outputs, import_scores
@@ -148,6 +149,11 @@ class TestASnapshot:
             "system_chosen": "Hydra-system",
             "system_rejected": "Kraken-system",
         }
+
+    def test_it_is_read_a_part_at_a_time(self, frozen, monkeypatch):
+        whole = list(snapshot_contents.rows(frozen.snapshot, "scores"))
+        monkeypatch.setattr(snapshot_contents, "PART", 7)
+        assert len(whole) == 18 and list(snapshot_contents.rows(frozen.snapshot, "scores")) == whole
 
     def test_preferences_from_scores_are_asked_for_with_a_margin(self, frozen):
         address = f"snapshots/{frozen.snapshot.name}/preferences.jsonl"
