@@ -10,8 +10,8 @@ from django.db.models import Exists, OuterRef
 
 from annotation.answers import Filters, submissions
 from annotation.design.needed import Judge, Way, at_budget, ways
-from annotation.design.pilot import components_of, pair_assumptions_of
-from annotation.design.plan import SECONDS_PER_PAIR, SECONDS_PER_SCORE, Protocol, plan
+from annotation.design.pilot import components_of, pair_assumptions_of, ranking_assumptions_of
+from annotation.design.plan import SECONDS_PER_SCORE, Protocol, plan, seconds_together
 from annotation.design.power import (
     HIGH_VARIANCE,
     LOW_VARIANCE,
@@ -28,6 +28,7 @@ from annotation.design.power import (
 from annotation.models import Campaign, Criterion, Item, Purpose
 from annotation.outcome import CODES
 from annotation.questions import store
+from annotation.questions.columns import RANKING
 from core.errors import Refused
 
 KEPT = (
@@ -36,6 +37,7 @@ KEPT = (
     "pair_design",
     "pairs",
     "outputs_at_once",
+    "best_worst",
     "overlap",
     "overlap_percent",
     "quota",
@@ -47,6 +49,7 @@ TIMES_READ = 5000
 LEAST_SECONDS = 0.1  # that the plan's form takes: programs answer faster
 MOST_PILOT, MOST_PEOPLE = 10_000, 100  # answers and people whose variances are read: half a minute on one core
 LEAST_TIMES = 0.05  # below it, "0 times as much" would be said
+ALONE = -1  # in place of the number of a ranking
 LEAST_PILOT = 20  # answers: fewer say too little about how much they vary
 
 
@@ -64,14 +67,20 @@ def protocol_of(campaign: Campaign) -> dict:
 
 
 def seconds_of(campaign: Campaign) -> tuple[float | None, float | None]:
-    """Median seconds for an output's scores and for a pair, idle time left out; None where nobody was timed."""
+    """Median seconds for an output's scores and for a pair, or a ranking where these are asked for, idle time left out; None
+    where nobody was timed."""
     newest = submissions(campaign, Filters()).exclude(took=None).order_by("-assignment")
-    rows = list(newest.values_list("assignment__item__other", "took")[:TIMES_READ])
+    rows = list(newest.values_list("assignment__item__other", "assignment__item__further", "took")[:TIMES_READ])
     medians = []
-    for sides in (1, 2):
-        took = [seconds for other, seconds in rows if (other is not None) == (sides == 2)]
+    for texts in (1, campaign.outputs_at_once):
+        took = [seconds for other, further, seconds in rows if _texts(other, further) == (texts > 1, texts > 2)]
         medians.append(float(np.median(took)) if took else None)
     return medians[0], medians[1]
+
+
+def _texts(other: int | None, further: list | None) -> tuple[bool, bool]:
+    """Has an item two texts, and has it more?"""
+    return other is not None, bool(further)
 
 
 @dataclass(frozen=True)
@@ -101,7 +110,7 @@ class Ground:
         """None where nothing could be detected. Raises ValueError for fewer than two contexts or annotators."""
         if isinstance(self.assumed, PairAssumptions):
             meetings, people = max(2.0, protocol.contexts_per_pair), protocol.people_per_item
-            known = {"systems": protocol.systems, "contexts": protocol.contexts}
+            known = {"systems": protocol.systems, "contexts": protocol.contexts, "together": protocol.together}
             return detectable_win_rate(self.assumed, meetings, annotators, people, **known)
         people, systems = protocol.people_per_item, protocol.systems
         return detectable_difference(self.assumed, protocol.contexts, annotators, people, systems=systems, scale=self.ends)
@@ -111,7 +120,7 @@ class Ground:
         people, systems, left = protocol.people_per_item, protocol.systems, judge.left(protocol.contexts) if judge else 1.0
         if isinstance(self.assumed, PairAssumptions):
             meetings = max(2.0, protocol.contexts_per_pair)
-            known = {"systems": systems, "contexts": protocol.contexts}
+            known = {"systems": systems, "contexts": protocol.contexts, "together": protocol.together}
             return power_for_win_rate(difference, self.assumed.with_judge(left), meetings, annotators, people, **known)
         helped, contexts = self.assumed.with_judge(left), protocol.contexts
         return power_for_difference(difference, helped, contexts, annotators, people, systems=systems, scale=self.ends)
@@ -239,8 +248,10 @@ def grounds_of(
             grounds += [Ground(criterion.name, scale, *source) for source in sources]
     if protocol.pair_items:
         known_pairs = figures["pairs"] if pilot and figures else None
-        source = _source(pilot, known_pairs, "judgments") if pilot and known_pairs else "assumed"
+        source = _source(pilot, known_pairs, known_pairs["what"]) if pilot and known_pairs else "assumed"
         assumed = PairAssumptions(**known_pairs["variances"]) if known_pairs else PairAssumptions()
+        if protocol.together.best_worst:
+            assumed = replace(assumed, ties=0.0)  # nobody can say so
         grounds.append(Ground("Pairs", "win rate", f"{source}, {assumed.ties:.0%} ties", assumed))
     return [_divided(ground, system, divides) for ground in grounds]
 
@@ -273,8 +284,8 @@ def _vary(times: float) -> str:
 
 def pilot_figures(pilot: Campaign, ahead: int | None = None) -> dict:
     """What a pilot's answers say, as JSON: {"scores": {criterion: {count, read, scale, variances}}, "pairs": {count, read,
-    variances} or None}, of what has LEAST_PILOT answers. read: how many of them the variances are from. ahead: the key of the
-    system whose leanings are told apart."""
+    what, variances} or None}, of what has LEAST_PILOT answers. what: "judgments" or "rankings", each of which is one answer;
+    read: how many the variances are from. ahead: the key of the system whose leanings are told apart."""
     return {"scores": _components_of(pilot, ahead), "pairs": _pairs_of(pilot, ahead)}
 
 
@@ -308,14 +319,40 @@ def _components_of(pilot: Campaign, ahead: int | None) -> dict[str, dict]:
 
 def _pairs_of(pilot: Campaign, ahead: int | None) -> dict | None:
     live = store.about_pairs(pilot).counted().filter(criterion=None)
-    rows = list(live.values_list("choice", "output_a__system", "output_b__system", "output_a__context", "annotator"))
-    if len(rows) < LEAST_PILOT:
+    columns = (
+        "choice",
+        "output_a",
+        "output_b",
+        "output_a__system",
+        "output_b__system",
+        "detail",
+        "output_a__context",
+        "annotator",
+    )
+    rows = list(live.values_list(*columns))
+    sheets: dict[tuple, int] = {}
+    numbers = [_sheet(row, sheets) for row in rows]
+    count = len(sheets) + numbers.count(ALONE)
+    if count < LEAST_PILOT:
         return None
-    drawn = _drawn(rows, pilot.seed)
-    choices, a, b, contexts, annotators = zip(*drawn)
+    drawn = _drawn([(*row[:5], number, *row[6:]) for row, number in zip(rows, numbers)], pilot.seed)
+    choices, a, b, system_a, system_b, sheet, contexts, annotators = zip(*drawn)
     outcomes = [1 - CODES[choice] for choice in choices]
-    assumed = pair_assumptions_of(outcomes, a, b, contexts, annotators, ahead)
-    return {"count": len(rows), "read": len(drawn), "variances": asdict(assumed)} if assumed else None
+    read = len(set(sheet) - {ALONE}) + sheet.count(ALONE)
+    if sheets:
+        outputs = a, b, dict(zip((*a, *b), (*system_a, *system_b)))
+        assumed = ranking_assumptions_of(outcomes, *outputs, sheet, contexts, annotators, ahead)
+    else:
+        assumed = pair_assumptions_of(outcomes, system_a, system_b, contexts, annotators, ahead)
+    what = "rankings" if sheets else "judgments"
+    return {"count": count, "read": read, "what": what, "variances": asdict(assumed)} if assumed else None
+
+
+def _sheet(row: tuple, sheets: dict[tuple, int]) -> int:
+    """The number of the ranking that a judgment was in, ALONE for none."""
+    *_, detail, context, annotator = row
+    name = (detail or {}).get(RANKING)
+    return sheets.setdefault((annotator, context, name), len(sheets)) if name else ALONE
 
 
 def _drawn(rows: list[tuple], seed: int) -> list[tuple]:
@@ -348,6 +385,6 @@ def assumed_seconds(campaign: Campaign) -> dict:
     score, pair = seconds_of(campaign)
     return {
         "seconds_per_score": max(LEAST_SECONDS, round(score, 1)) if score else SECONDS_PER_SCORE,
-        "seconds_per_pair": max(LEAST_SECONDS, round(pair, 1)) if pair else SECONDS_PER_PAIR,
+        "seconds_per_pair": max(LEAST_SECONDS, round(pair, 1)) if pair else seconds_together(campaign.outputs_at_once),
         "is_timed": bool(score or pair),
     }

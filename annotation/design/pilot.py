@@ -5,7 +5,7 @@ restricted maximum likelihood, so they are not too small for the means that were
 over one system as over no other is told by the mean squares of each difference, as the board has them.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,10 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from annotation.design.power import Components, PairAssumptions
-from leaderboard.rating.people_board import Reading, read_pairs, read_scores
+from annotation.design.together import Together
+from leaderboard.rating.people_board import Reading, numbered, read_pairs, read_scores
+from leaderboard.rating.rankings.board import read_rankings
+from leaderboard.rating.rankings.from_pairs import rankings_from_pairs
 
 DRAWS = 64
 LATTICE = 1 / 1.2207440846 ** np.arange(1, 4)  # spreads them evenly: powers of the root of x^4 = x + 1 (Roberts 2018, R3)
@@ -73,6 +76,57 @@ def pair_assumptions_of(
     return replace(found, plausible=[shares[:2] for shares in squares.plausible()])
 
 
+def ranking_assumptions_of(
+    outcomes: ArrayLike,
+    first: ArrayLike,
+    second: ArrayLike,
+    system_of: Mapping[int, Hashable],
+    sheet: ArrayLike,
+    contexts: ArrayLike,
+    annotators: ArrayLike,
+    ahead: Hashable | None = None,
+) -> PairAssumptions | None:
+    """The same of judgments that belong to rankings of several outputs. first, second: outputs; system_of: of each of them;
+    sheet: (judgments,) the number of the ranking, -1 where it was given alone.
+
+    Rankings of a context, or of a person, correlate at s2 c, with the variance s2 of leanings in logits and what a ranking
+    tells, c; that is said as the correlation of pairs (`Together`)."""
+    outcomes, contexts, annotators = (np.asarray(column) for column in (outcomes, contexts, annotators))
+    decided = float(np.mean(outcomes != 0)) if len(outcomes) else 0.0
+    if len(outcomes) < 2 or decided == 0:
+        return None
+    texts, both = np.unique(np.concatenate([first, second]), return_inverse=True)
+    systems, system = np.unique([system_of[text] for text in texts.tolist()], return_inverse=True)
+    of = rankings_from_pairs(*np.split(both, 2), outcomes, sheet, system)
+    contexts, annotators = contexts[of.judgment], annotators[of.judgment]
+    numbers = (numbered(column) for column in (contexts, annotators))
+    reading = read_rankings(len(systems), of.ranking, system[of.output], of.rank, *numbers, of.is_open)
+    v, sizes = reading.variances, np.bincount(of.ranking)
+    together = Together(int(np.bincount(sizes).argmax()), bool(of.is_open.mean() > 0.5))
+    leanings = _leanings(reading, systems, ahead)
+    telling = 1 / (2 * together.variance()) / v["answer"]
+    alike = [s2 * telling for s2 in (v["output"], *(leanings or (v["taste"], v["taste"])))]
+    alike = _unfitted(alike, len(np.unique(contexts)), len(np.unique(annotators)), (sizes - 1).sum() / max(len(systems) - 1, 1))
+    alike = [share / max(1.0, alike[0] + (alike[1] + alike[2]) / 2) for share in alike]
+    context, most, annotator = map(together.of_pairs, alike)
+    found = PairAssumptions(1 - decided, context, annotator, ahead=most if leanings else None)
+    of_people, apart = (alike[1] + alike[2]) / 2, len(systems) - 1
+    told = alike[0], of_people or _unseen(reading) * telling, max(0.0, 1 - alike[0] - of_people)
+    each = np.repeat(np.arange(len(sizes)), sizes - 1)  # what a ranking says
+    squares = MeanSquares.of(told, contexts[each], annotators[each], apart, (apart, apart if leanings is None else 1))
+    as_pairs = [1 / together.alike_at_first] * 2
+    as_pairs = [pair / share if share else slope for pair, share, slope in zip((context, found.leaning(True)), told, as_pairs)]
+    return replace(found, plausible=[[shares[0] * as_pairs[0], shares[1] * as_pairs[1]] for shares in squares.plausible()])
+
+
+def _unfitted(alike: list[float], contexts: int, annotators: int, answers: float) -> list[float]:
+    """Correlations in outputs, to the system ahead and to the others, once more than what the fitted strengths took from them:
+    what those themselves vary by, as a share of a ranking. answers: that tell of a difference."""
+    of_outputs, of_people = alike[0], (alike[1] + alike[2]) / 2
+    taken = of_outputs / contexts + of_people / annotators + max(0.0, 1 - of_outputs - of_people) / answers
+    return [share + taken if share else 0.0 for share in alike]
+
+
 def _leanings(reading: Reading, names: NDArray[Any], ahead: Hashable | None) -> tuple[float, float] | None:
     """The variances of people's leanings to this system, and to the others on average, not below 0; None where it is not among
     three systems or more, or too few people and contexts tell. Twice a difference's is the sum of its systems'."""
@@ -92,7 +146,7 @@ def _differences(reading: Reading) -> NDArray[np.float64] | None:
         return None
     people, places = (np.unique(column, return_inverse=True)[1] for column in (answers.annotator, answers.context))
     severity = reading.variances["annotator"] if reading.scores else 0.0
-    return reading.shown.leanings(reading.fit.answers, answers.systems, people, places, severity)
+    return reading.shown.leanings(reading.leaning_weights, answers.systems, people, places, severity)
 
 
 def _unseen(reading: Reading) -> float:

@@ -4,8 +4,14 @@ import math
 from dataclasses import dataclass
 
 from annotation.design.blocks import most_on_a_context
+from annotation.design.together import Together
 
 SECONDS_PER_SCORE, SECONDS_PER_PAIR = 25.0, 35.0  # assumed where no pilot says better; shown as an assumption
+
+
+def seconds_together(outputs: int) -> float:
+    """Assumed for so many outputs at a time: each is read as long as one of a pair."""
+    return SECONDS_PER_PAIR * outputs / 2
 
 
 @dataclass(frozen=True)
@@ -21,6 +27,7 @@ class Protocol:
     pair_design: str = "ring"
     pairs: int | None = None
     outputs_at_once: int = 2
+    best_worst: bool = False
     overlap: int = 3
     overlap_percent: int = 100
     quota: int | None = None
@@ -46,14 +53,20 @@ class Protocol:
         return min(self.pairs or everything, everything) if self.pair_design == "number" else self.contexts * on_each
 
     @property
+    def together(self) -> Together:
+        """What one answer compares."""
+        outputs = min(self.outputs_at_once, self.systems)
+        return Together(outputs, self.best_worst and outputs > 2)
+
+    @property
     def score_items(self) -> int:
         return self.contexts * self.systems if self.likert else 0
 
     @property
     def contexts_per_pair(self) -> float:
         """On how many contexts two systems meet each other, on average over the pairs of systems."""
-        together = min(self.outputs_at_once, self.systems)
-        return self.pair_items * (together * (together - 1) // 2) / self.all_pairs if self.all_pairs else 0.0
+        outputs = self.together.outputs
+        return self.pair_items * (outputs * (outputs - 1) // 2) / self.all_pairs if self.all_pairs else 0.0
 
     def judgments_of(self, items: int) -> int:
         shared = round(items * self.overlap_percent / 100)
@@ -68,8 +81,8 @@ class Protocol:
 
 @dataclass(frozen=True)
 class Plan:
-    """scores, pairs: judgments of the evaluation. gold, repeats: what comes on top, over everybody. extras: training and
-    qualification items, over everybody. seconds: of all of it. annotators: how many people it takes."""
+    """scores, pairs: judgments of the evaluation; a ranking is one. gold, repeats: what comes on top, over everybody. extras:
+    training and qualification items, over everybody. seconds: of all of it. annotators: how many people it takes."""
 
     scores: int
     pairs: int

@@ -47,6 +47,9 @@ m S / 2 direct meetings (the resistance of a complete graph), on at most n conte
 Preferences are normal, so ties are as many as at one half times exp(-z^2 / 2), with z of the win rate, and what judgments
 share is less the further a win rate is from one half (`in_common`).
 
+A ranking of several outputs is one answer: its pairs depend on each other, so it tells what `Together` says of it, m S / k in
+place of m S / 2.
+
 The win rate, ties counted half, is w = (1 + d) / 2. The board's test is one of logits, so the difference is log(w / (1 - w)),
 and its error that of the win rate over w (1 - w).
 """
@@ -60,6 +63,7 @@ import scipy
 from numpy.typing import NDArray
 
 from annotation.design.moderation import Alone, stated
+from annotation.design.together import PAIR, Together
 from leaderboard.rating.decision import at_look, critical
 from leaderboard.rating.people_board import speak_of_people
 
@@ -320,17 +324,14 @@ def power_for_win_rate(
     alpha: float = ALPHA,
     systems: int = 2,
     contexts: float = math.inf,
+    together: Together = PAIR,
 ) -> float:
     """The chance that a win rate so far from one half is found; 0 for one that ties leave no room for."""
     if difference >= (1 - assumed.ties) / 2:
         return 0.0
-    error = _of_pairs(assumed, meetings, annotators, people, systems, contexts)
+    error = _of_pairs(assumed, meetings, annotators, people, systems, contexts, together)
     logits = float(scipy.special.logit(0.5 + difference))
-    return _found(logits, error, alpha, systems)
-
-
-def _found(logits: float, error: Callable[[float], Error], alpha: float, systems: int) -> float:
-    return error(logits).power(logits, alpha, systems)
+    return error(logits).power(together.strength(logits), alpha, systems)
 
 
 def _of_scores(
@@ -367,14 +368,20 @@ def in_common(share: float, win: float) -> float:
 
 
 def _of_pairs(
-    assumed: PairAssumptions, meetings: float, annotators: int, people: People, systems: int, contexts: float
+    assumed: PairAssumptions,
+    meetings: float,
+    annotators: int,
+    people: People,
+    systems: int,
+    contexts: float,
+    together: Together,
 ) -> Callable[[float], Error]:
     """logits -> their error"""
-    as_if, of_others = meetings * systems / 2, speak_of_people(annotators, systems)
+    as_if, of_others = meetings * systems / together.outputs, speak_of_people(annotators, systems)
     places, judgments = max(2.0, min(as_if, contexts)), as_if * _mean(people)
 
     def parts(told: Sequence[float]) -> tuple[float, float, float]:
-        of_contexts, leaning = told[0], told[1] if of_others else 0.0
+        of_contexts, leaning = together.alike(told[0]), together.alike(told[1]) if of_others else 0.0
         rest = max(1 - of_contexts - leaning, 0.0) / judgments
         return of_contexts / places, leaning / annotators, rest
 
@@ -382,10 +389,12 @@ def _of_pairs(
         win = float(scipy.special.expit(logits))
         slope, ahead = win * (1 - win), 2 * win - 1
         ties = assumed.ties * math.exp(-(scipy.special.ndtri(win) ** 2) / 2)
-        variance = (1 - ties - ahead**2) / 4 / slope**2  # of a judgment, in squared logits
+        variance = (
+            together.variance(logits) * (1 - together.ties * ties - ahead**2) / 4 / slope**2
+        )  # of an answer, in squared logits
         told = [in_common(share, win) for share in (assumed.context, assumed.leaning(is_ahead))]
         of_contexts, of_people, rest = (variance * part for part in parts(told))
-        to_people, to_contexts = (variance * one / judgments * _apart(annotators, people) for one in told)
+        to_people, to_contexts = (variance * together.alike(one) / judgments * _apart(annotators, people) for one in told)
         se, df = _tested(of_contexts, of_people, rest, places, annotators, systems, to_people, to_contexts)
         return Alone(se**2, df)
 
@@ -432,14 +441,15 @@ def detectable_win_rate(
     power: float = POWER,
     systems: int = 2,
     contexts: float = math.inf,
+    together: Together = PAIR,
 ) -> Detectable | None:
     """How far from one half the win rate (ties counted half) of one of two systems over the other must be to be found.
-    meetings: contexts on which the two meet, of so many contexts. None where even winning every pair that is no tie would not
-    be found."""
-    error = _of_pairs(assumed, meetings, annotators, people, systems, contexts)
+    meetings: contexts on which the two meet, of so many contexts; together: what one answer compares. None where even winning
+    every pair that is no tie would not be found."""
+    error = _of_pairs(assumed, meetings, annotators, people, systems, contexts, together)
 
     def power_at(logits: float) -> float:
-        return _found(logits, error, alpha, systems)
+        return error(logits).power(together.strength(logits), alpha, systems)
 
     # Logits tell less the nearer a win rate is to 1, so the power has a maximum.
     far = scipy.special.logit(min(1 - assumed.ties / 2, MOST_CERTAIN))
@@ -448,6 +458,7 @@ def detectable_win_rate(
         return None
     logits = _smallest(power_at, power, float(high))
     known, slope = error(logits), scipy.special.expit(logits) * scipy.special.expit(-logits)
+    slope *= logits / together.strength(logits) if logits else 1.0
     return Detectable(float(scipy.special.expit(logits)) - 0.5, float(known.board * slope), float(known.df), power, alpha)
 
 

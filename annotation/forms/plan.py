@@ -61,9 +61,11 @@ class PlanForm(forms.Form):
         help_text="Empty: ten times as many as people.",
     )
 
-    def __init__(self, *args, pilots, questions=(), systems=(), **kwargs):
+    def __init__(self, *args, pilots, questions=(), systems=(), of_rankings=False, **kwargs):
         super().__init__(*args, **kwargs)
         fields: dict[str, Any] = self.fields
+        if of_rankings:
+            fields["seconds_per_pair"].label = "Seconds for a ranking"
         fields["question"].choices = [(name, name) for name in questions]
         fields["system"].choices = [("", "any"), *((name, name) for name in systems)]
         fields["pilot"].choices = [("", "none: use assumed variances"), *((c.slug, c.title) for c in pilots)]

@@ -51,9 +51,9 @@ class Standing:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What might separate two systems: so many more judgments or contexts, or annotators, of whom no number is known."""
+    """What might separate two systems: so many more judgments, rankings or contexts, or annotators (no number is known)."""
 
-    what: Literal["judgments", "contexts", "annotators"]
+    what: Literal["judgments", "rankings", "contexts", "annotators"]
     more: int | None = None
     low: int | None = None
     high: int | None = None

@@ -120,6 +120,11 @@ class Reading:
         """(s,) where each system stands on the scores' scale"""
         return np.asarray(self.systems @ self.fit.effects)
 
+    @property
+    def leaning_weights(self) -> Floats:
+        """(n, p) how far a leaning to an answer's system moves the effects"""
+        return self.fit.answers
+
     def speaks_of_people(self) -> bool:
         """Are there enough annotators to speak of others like them?"""
         return speak_of_people(self.annotators, int((np.abs(self.systems).sum(axis=1) > 0).sum()))

@@ -65,14 +65,15 @@ def assembled(tournament: Tournament, entrants: Entrants, found: Found, means: l
     rated, name = found.rated, rate.names(entrants)
     rows = standings.standings(entrants, rated, rated.known, means)
     of_pairs = row_facts.basis_kind(tournament) == "people" and not tournament.criterion
-    length = found.beside.length
+    length, reading = found.beside.length, found.reading
+    rankings = reading.rankings if isinstance(reading, RankingsReading) and not rated.is_corrected else 0
     board = Board(
         question=row_facts.question(tournament),
         basis=basis(tournament, found),
         method=replace(method(tournament, found), campaign_looks=row_facts.campaign_looks(tournament)),
         population=population(tournament, found),
         standings=rows,
-        differences=standings.differences(entrants, rated, rated.known, standings.forecasts(rated, of_pairs)),
+        differences=standings.differences(entrants, rated, rated.known, standings.forecasts(rated, of_pairs, rankings)),
         provenance=row_facts.provenance(tournament),
         narrow=standings.narrow(entrants, rated, means),
         groups=tuple(tuple(name[i] for i in group) for group in standings.groups(rated)),

@@ -124,19 +124,20 @@ def narrow(entrants: Entrants, rated: Rated, means: list[float | None]) -> Narro
     return Narrow(standings(entrants, rated, rated.narrow, means), differences(entrants, rated, rated.narrow))
 
 
-def forecasts(rated: Rated, of_pairs: bool) -> Forecasts:
+def forecasts(rated: Rated, of_pairs: bool, rankings: int = 0) -> Forecasts:
     """What might separate neighbours in rank that are not known to be apart, in what can be collected: judgments, where people
-    judge pairs (of_pairs), else contexts with all their answers."""
+    judge pairs (of_pairs), rankings, where there are so many of them, else contexts with all their answers."""
     rating, found = rated.standings.rating, {}
+    count = rankings or rated.count
     placed = np.argsort(-rating, kind="stable")
     only = rated.narrow.ranking if rated.narrow else None
-    for rank, _, games in ranking.games_to_part(rated.known.ranking, rating, rated.count, only=only):
+    for rank, _, games in ranking.games_to_part(rated.known.ranking, rating, count, only=only):
         pair = int(placed[rank - 1]), int(placed[rank])
         if games is None:
             found[pair] = Forecast("annotators")
         elif games:
-            more = games if of_pairs else -(-games * rated.contexts // rated.count)
-            found[pair] = Forecast("judgments" if of_pairs else "contexts", rough(more))
+            more = games if of_pairs or rankings else -(-games * rated.contexts // count)
+            found[pair] = Forecast("rankings" if rankings else "judgments" if of_pairs else "contexts", rough(more))
     return found
 
 

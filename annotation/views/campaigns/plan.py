@@ -26,7 +26,8 @@ def plan_page(request, slug):
     protocol_fields = protocol_of(campaign)
     asked = request.GET if "contexts" in request.GET else protocol_fields | seconds | {"pilot": slug}
     systems = campaign.systems.order_by("name").values_list("name", flat=True)
-    form = PlanForm(asked, pilots=pilots, questions=questions_of(campaign), systems=systems)
+    of_rankings = campaign.outputs_at_once > 2
+    form = PlanForm(asked, pilots=pilots, questions=questions_of(campaign), systems=systems, of_rankings=of_rankings)
     context = {"campaign": campaign, "form": form, "is_timed": seconds["is_timed"]}
     if form.is_valid():
         data = form.cleaned_data

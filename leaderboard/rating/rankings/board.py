@@ -75,14 +75,33 @@ def read_rankings(
     answered = Answered(basis, summed.left, summed.impersonal, whose, where)
     ratings = SCALE * by_context @ contrasts.systems.T @ centre.T
     fit = summed.fit
+    felt, count = summed.design @ fit.parts["answer"], len(np.unique(number))
     return RankingsReading(
-        fit, contrasts.systems, SCALE, component, people, ratings, fit.variances, False, told, answered=answered
+        fit,
+        contrasts.systems,
+        SCALE,
+        component,
+        people,
+        ratings,
+        fit.variances,
+        False,
+        told,
+        answered=answered,
+        rankings=count,
+        felt=felt,
     )
 
 
 @dataclass(frozen=True)
 class RankingsReading(Reading):
-    """What rankings say."""
+    """What rankings say. rankings: how many; felt: (places, p), how far a leaning to what stands there moves the strengths."""
+
+    rankings: int = 0
+    felt: Floats | None = None
+
+    @property
+    def leaning_weights(self) -> Floats:
+        return self.fit.answers if self.felt is None else self.felt
 
 
 @dataclass(frozen=True)

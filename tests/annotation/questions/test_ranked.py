@@ -13,10 +13,12 @@ from annotation.annotating.assignment import next_assignment
 from annotation.annotating.submissions import revise, submit
 from annotation.annotating.undo import undo_last
 from annotation.assessment.assess import assess
+from annotation.campaigns import plan
 from annotation.campaigns.items import draw_items, recount
 from annotation.campaigns.known_answers import mark_known
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.overview import many_of
+from annotation.campaigns.plan import assumed_seconds
 from annotation.campaigns.protocol import change_campaign
 from annotation.data.export import as_csv, as_jsonl, exported_answers
 from annotation.data.importer import import_judgments, import_outputs
@@ -28,6 +30,7 @@ from annotation.questions.ranked.method import judged_pairs, name_of, shown_orde
 from core.errors import Refused
 from leaderboard.archive.admission import admit
 from leaderboard.archive.export import write_archive
+from leaderboard.boards import queries
 from tests.annotation.pages import hidden, text, write_outputs
 from tests.annotation.questions.test_third_kind import DESIGN, assignment_key
 from tests.leaderboard.played import by_people
@@ -223,9 +226,22 @@ class TestCounted:
         page = text(client.get("/c/ranks/"))
         assert "<dt>rankings</dt><dd>6</dd>" in page and "rank up to 5 outputs at a time" in page
         assert "36 judgments from 6 rankings" in text(client.get("/c/ranks/progress/"))
-        assert "Rankings</th>" in text(client.get("/c/ranks/plan/"))
+        page = text(client.get("/c/ranks/plan/"))
+        assert "Rankings</th>" in page and "Seconds for a ranking" in page and "a ranking is one judgment" in page
+        assert assumed_seconds(campaign)["seconds_per_pair"] == 87.5  # five texts, each as long as one of a pair of 35 s
         items = client.get("/api/campaigns/ranks/items/").json()["results"]
         assert items[0]["systems"] == list(FOUR) and items[0]["taken"] == 3
+
+    def test_a_pilot_and_a_forecast_count_rankings(self, campaign, monkeypatch):
+        """Ada has most first places, but not by enough; in six rankings."""
+        everybody_ranks(campaign)
+        monkeypatch.setattr(plan, "LEAST_PILOT", 6)
+        ground = plan.grounds_of(campaign, plan.Protocol(**plan.protocol_of(campaign)), campaign)[-1]
+        assert ground.source.startswith("pilot, 6 rankings, ")
+        assess(campaign)
+        differences = queries.board(by_people(campaign)).differences
+        forecasts = {one.forecast for one in differences if one.forecast and one.forecast.more}
+        assert forecasts and {one.what for one in forecasts} == {"rankings"}
 
 
 class TestSetUp:
