@@ -3,9 +3,9 @@
 from itertools import combinations
 from typing import Any
 
-from django.db.models import Count, Q
+from django.db.models import Count, Exists, OuterRef, Q
 
-from annotation.models import Campaign, Output, System
+from annotation.models import Campaign, LikertScore, Output, System
 from leaderboard.boards.agreement import agreement
 from leaderboard.boards.queries import CORRECTED, JUDGE, PEOPLE, choices, default_board, finished, latest, of_judge
 from leaderboard.models import SystemRating, Tournament
@@ -82,20 +82,18 @@ def systems(campaign: Campaign, rows=None) -> list[System]:
 def boards_of(system: System) -> list[SystemRating]:
     """Its rows on the newest board of each judge and criterion."""
     every = choices(system.campaign)
-    boards = [latest(system.campaign, basis, criterion, judge=judge) for basis, judge, criterion in every]
-    rows = SystemRating.objects.filter(tournament__in=boards, system=system, games__gt=0)
-    return list(
-        rows.select_related("tournament__judge__version").order_by(
-            "tournament__basis", "tournament__judge__name", "tournament__criterion"
-        )
-    )
+    newest = [latest(system.campaign, basis, criterion, judge=judge) for basis, judge, criterion in every]
+    boards = {board.pk: board for board in newest if board}
+    found = SystemRating.objects.filter(tournament__in=boards, system=system, games__gt=0)
+    rows = list(found.order_by("tournament__basis", "tournament__judge__name", "tournament__criterion"))
+    for row in rows:
+        row.tournament = boards[row.tournament_id]  # with its snapshot, whose content may be large, left out
+    return rows
 
 
 def versions_of(system: System) -> list[Any]:
     """Its sets of outputs, the newest first: {checkpoint, replaced_at, outputs, judged}."""
     found = Output.objects.filter(system=system).values("checkpoint__name", "replaced_at")
-    return list(
-        found.annotate(
-            outputs=Count("pk", distinct=True), judged=Count("pk", filter=Q(scores__isnull=False), distinct=True)
-        ).order_by("-replaced_at", "-checkpoint")
-    )
+    is_scored = Exists(LikertScore.objects.filter(output=OuterRef("pk")))
+    counted = found.annotate(outputs=Count("pk"), judged=Count("pk", filter=is_scored))
+    return list(counted.order_by("-replaced_at", "-checkpoint"))
