@@ -9,7 +9,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from annotation.models import Campaign, FormerName, Output, Snapshot
 from annotation.questions import registry
@@ -179,6 +179,12 @@ def difference(old: Snapshot, new: Snapshot) -> SnapshotDifference:
         {name: tuple(counts) for name, counts in sorted(people.items())},
         changed,
     )
+
+
+def difference_figures(campaign: Campaign, old: str, new: str) -> dict:
+    """`difference` of the snapshots with these digests, as JSON."""
+    before, after = (campaign.snapshots.get(digest=digest) for digest in (old, new))
+    return asdict(difference(before, after))
 
 
 def _identity(kind: str, row: dict) -> str:

@@ -25,7 +25,7 @@ from annotation.campaigns.study import design_study
 from annotation.data.export import CONTENT_TYPES, PREFERENCES, answer_files, as_csv, as_jsonl
 from annotation.models import Campaign
 from annotation.questions.registry import all_questions
-from annotation.snapshots import difference, latest_snapshot
+from annotation.snapshots import latest_snapshot
 from core import errors
 
 LATER = inline_serializer("Later", {"job": serializers.UUIDField(help_text="Ask again when it is done.")})
@@ -241,11 +241,14 @@ class QualityActions:
         lines = as_csv(rows, what) if kind == "csv" else as_jsonl(rows)
         return StreamingHttpResponse(lines, content_type=CONTENT_TYPES[kind])
 
-    @extend_schema(responses=DifferenceSerializer, parameters=[OpenApiParameter("old", str, location="path")])
+    @extend_schema(
+        responses={200: DifferenceSerializer, 202: LATER}, parameters=[OpenApiParameter("old", str, location="path")]
+    )
     @action(detail=True, url_path=rf"{DIGEST}/since/(?P<old>[0-9a-f]{{12,64}})", url_name="snapshot_difference")
     def snapshot_difference(self, request, slug, digest, old):
         """What this snapshot holds that the other does not, and the other way round."""
-        return Response(DifferenceSerializer(difference(self._snapshot(old), self._snapshot(digest))).data)
+        before, after = self._snapshot(old), self._snapshot(digest)
+        return self._worked_out("difference", "Difference of two snapshots", old=before.digest, new=after.digest)
 
     def _worked_out(self, what: str, title: str, **settings) -> Response:
         result, job = look_up(self.get_object(), what, title, self.request.user, **settings)

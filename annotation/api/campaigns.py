@@ -244,7 +244,7 @@ class CampaignViewSet(
         return Response(as_dict(snapshot))
 
     def _snapshot(self, digest: str):
-        snapshot = self.get_object().snapshots.filter(digest__startswith=digest).first()
+        snapshot = self.get_object().snapshots.defer("content").filter(digest__startswith=digest).first()
         if snapshot is None:
             raise Http404
         return snapshot

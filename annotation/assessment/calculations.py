@@ -23,6 +23,7 @@ from annotation.campaigns.overview import many_of
 from annotation.campaigns.plan import pilot_figures
 from annotation.models import AuditEvent, Calculation, Campaign, Job, User
 from annotation.questions import store
+from annotation.snapshots import difference_figures
 from core.errors import Refused
 
 AT_ONCE = 10_000  # answers: about a second on one core
@@ -36,6 +37,7 @@ FUNCTIONS: dict[str, Callable[..., dict]] = {  # by stored name: each takes (cam
     "pictures": pictures,
     "annotators": annotators,
     "study": study,
+    "difference": difference_figures,
     "acceptance": accepted_by,  # of `acceptance`, which makes its rows
 }
 

@@ -10,12 +10,11 @@ from annotation.assessment import charts, decisions
 from annotation.assessment.acceptance import accept, under_way
 from annotation.assessment.annotator_review import to_check
 from annotation.assessment.asked_for import question_named, set_aim
-from annotation.assessment.calculations import look_up
 from annotation.assessment.dependence import group_by
 from annotation.forms import AimForm, AssessForm, OverruleForm
 from annotation.jobs import worker_alive
 from annotation.models import Output, QualityDecision, Snapshot
-from annotation.views.assessment.snapshots import decided, snapshots_of
+from annotation.views.assessment.snapshots import decided, snapshots_of, worked_out
 from annotation.views.paging import paged, searched
 from core.errors import Refused
 
@@ -83,15 +82,6 @@ def annotators(request, slug):
         context["chart"] = charts.agreement_by_annotator(figures["people"][: charts.PEOPLE])
         context["to_check"] = to_check(figures)
     return render(request, "annotation/quality_annotators.html", context)
-
-
-def worked_out(campaign, what: str, title: str, user, settings: dict) -> dict:
-    """The figures, or the job that works them out, or the sentence why there are none."""
-    try:
-        figures, job = look_up(campaign, what, title, user, **settings)
-    except Refused as refused:
-        return {"found": None, "job": None, "nothing": str(refused)}
-    return {"found": figures, "job": job, "worker_alive": job is None or worker_alive()}
 
 
 def _name_outputs(questions: list[dict]) -> None:

@@ -12,8 +12,8 @@ from annotation.assessment.disagreement import MOST, listed, with_texts
 from annotation.campaigns.study import design_study
 from annotation.forms import AdjudicationForm, StudyForm
 from annotation.jobs import worker_alive
-from annotation.views.assessment.agreement import last_rule, worked_out
-from annotation.views.assessment.snapshots import snapshots_of
+from annotation.views.assessment.agreement import last_rule
+from annotation.views.assessment.snapshots import snapshots_of, worked_out
 from annotation.views.paging import paged
 from core.errors import Refused
 

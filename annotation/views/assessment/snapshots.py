@@ -6,8 +6,11 @@ from django.http import Http404
 from django.shortcuts import render
 
 from annotation.access import campaign_for_researcher
-from annotation.snapshots import difference
+from annotation.assessment.calculations import look_up
+from annotation.jobs import worker_alive
+from core.errors import Refused
 
+DIFFERENCE = "Difference of two snapshots"
 WITHOUT_CONTENT = ("content",)  # a snapshot's texts may be megabytes; no page shows them
 
 
@@ -31,20 +34,28 @@ def snapshot(request, slug, digest):
 def snapshot_difference(request, slug, digest):
     """?from=digest: what this snapshot holds that the other does not, and the other way round."""
     campaign = campaign_for_researcher(request.user, slug)
-    new = _named(campaign, digest, with_content=True)
-    old = _named(campaign, request.GET.get("from", ""), with_content=True)
-    changed = difference(old, new)
-    totals = [(kind, gone, changed.come[kind]) for kind, gone in changed.gone.items()]
-    context = {"campaign": campaign, "old": old, "new": new, "changed": changed, "totals": totals}
+    new, old = _named(campaign, digest), _named(campaign, request.GET.get("from", ""))
+    context = {"campaign": campaign, "old": old, "new": new}
+    context |= worked_out(campaign, "difference", DIFFERENCE, request.user, {"old": old.digest, "new": new.digest})
+    if changed := context["found"]:
+        context["totals"] = [(kind, gone, changed["come"][kind]) for kind, gone in changed["gone"].items()]
     return render(request, "annotation/snapshot_difference.html", context)
 
 
-def _named(campaign, digest: str, with_content: bool = False):
-    rows = campaign.snapshots.select_related("created_by") if with_content else snapshots_of(campaign)
-    snapshot = rows.filter(digest__startswith=digest).first() if digest else None
+def _named(campaign, digest: str):
+    snapshot = snapshots_of(campaign).filter(digest__startswith=digest).first() if digest else None
     if snapshot is None:
         raise Http404
     return snapshot
+
+
+def worked_out(campaign, what: str, title: str, user, settings: dict) -> dict:
+    """The figures, or the job that works them out, or the sentence why there are none."""
+    try:
+        figures, job = look_up(campaign, what, title, user, **settings)
+    except Refused as refused:
+        return {"found": None, "job": None, "nothing": str(refused)}
+    return {"found": figures, "job": job, "worker_alive": job is None or worker_alive()}
 
 
 def decided(snapshot) -> dict:

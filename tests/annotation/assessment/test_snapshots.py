@@ -7,12 +7,14 @@ from django.apps import apps
 from django.db.models import F
 
 from annotation.annotating.consent import withdraw_annotator
+from annotation.assessment import calculations
 from annotation.assessment.assess import as_dict, assess
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.models import AuditEvent, LikertScore, PairwiseJudgment, Snapshot, User
 from annotation.people.accounts import add_annotator
 from annotation.snapshots import annotators_in, difference, latest_snapshot, read
+from annotation.tasks import calculate
 from core.errors import Refused
 from evaluator.versions.selectors import basis, lenders
 from tests.annotation.pages import World, text
@@ -54,6 +56,18 @@ def test_the_page_shows_it_to_researchers_alone(two):
     assert world.get(address).status_code == 404
     for user in (world.bob, world.charlie):
         assert world.sign_in(user).get(address, data={"from": before.digest}).status_code == 404
+
+
+def test_a_worker_compares_large_ones(two, monkeypatch):
+    world, before, after = two
+    monkeypatch.setattr(calculations, "AT_ONCE", 0)
+    since = f"/api/campaigns/talk/snapshots/{after.digest}/since/{before.digest}/"
+    asked = world.sign_in(world.alice).client.get(since)
+    assert asked.status_code == 202
+    assert "Changed answers" not in text(world.get(f"snapshots/{after.name}/difference/", data={"from": before.digest}))
+    calculate(asked.json()["job"])
+    assert world.client.get(since).json()["changed"][0]["before"] == 3.0
+    assert "Changed answers" in text(world.get(f"snapshots/{after.name}/difference/", data={"from": before.digest}))
 
 
 def test_a_withdrawn_annotator_marks_it_on_every_page_and_in_the_command(two):
