@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import Count
-from django.http import Http404, JsonResponse
+from django.http import Http404, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -111,5 +111,5 @@ def _result(job: Job, upload) -> str:
 def _back(request, job):
     target = request.POST.get("next", "")
     if url_has_allowed_host_and_scheme(target, allowed_hosts={request.get_host()}, require_https=request.is_secure()):
-        return redirect(target)
+        return HttpResponseRedirect(target)  # `redirect` would look for a page of this name
     return redirect(job.campaign) if job.campaign else redirect("home")

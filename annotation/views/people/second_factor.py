@@ -3,7 +3,7 @@
 import segno
 from django import forms
 from django.contrib import messages
-from django.http import Http404
+from django.http import Http404, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.safestring import mark_safe
@@ -36,7 +36,7 @@ def give_code(request):
     if not url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure()):
         target = "/"
     if not second_factor.is_due(request):
-        return redirect(target)
+        return HttpResponseRedirect(target)
     form = CodeForm(request.POST or None)
     if form.is_valid():
         try:
@@ -45,7 +45,7 @@ def give_code(request):
             form.add_error("code", str(refused))
         else:
             second_factor.passed(request)
-            return send_waiting(request, request.session.pop(WAITING, "")) or redirect(target)
+            return send_waiting(request, request.session.pop(WAITING, "")) or HttpResponseRedirect(target)
     context = {"form": form, "next": target}
     return render(request, "annotation/second_factor_code.html", context, status=422 if form.is_bound else 200)
 

@@ -117,9 +117,11 @@ class TestLargeCampaigns:
 
     def test_answers_that_changed_after_the_preview_are_not_frozen(self, scored):
         scored.sign_in(scored.alice).post("quality/", RULE | {"seen": "another"})
+        job = Job.objects.get()
         with pytest.raises(Refused):
-            calculate(str(Job.objects.get().pk))
+            calculate(str(job.pk))
         assert "Answers were added" in text(scored.get("quality/")) and not Snapshot.objects.exists()
+        assert scored.client.post(f"/jobs/{job.pk}/retry/", {"next": "["}).url == "["  # no name of a page
 
     def test_a_message_that_comes_twice_changes_nothing(self, scored):
         scored.sign_in(scored.alice).get("quality/annotators/")

@@ -112,6 +112,7 @@ class TestSigningIn:
     def test_it_leads_to_no_other_site(self, world, codes, clock):
         world.client.post("/login/", BOB)
         assert world.client.post("/login/code/", {"code": now(clock), "next": "https://evil.example/"}).url == "/"
+        assert world.client.get("/login/code/?next=nowhere").url == "nowhere"  # of the same site, no name of a page
 
     def test_an_answer_that_waits_for_the_log_in_waits_for_the_code(self, world, codes, clock):
         world.sign_in(world.bob)
