@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from annotation.data.direction import may_be_low
 from annotation.data.fields import guess
 from annotation.data.files import Reading, is_archive
 from annotation.data.shapes.registry import shape_of
@@ -31,6 +32,7 @@ BY_PROGRAMS = (JUDGE_PAIRS, JUDGE_SCORES)
 POINTS = {"A": 1.0, "tie": 0.0, "B": -1.0}
 SUM_ERROR = 1e-6  # of probabilities that add up to 1
 MOST_ERRORS = 200
+KNOWN_ANSWERS = ("gold", "training", "qualification")  # what a row is for, where it is no answer of the evaluation
 
 
 @dataclass(frozen=True)
@@ -70,11 +72,13 @@ class PairAnswer(Answer):
 
 @dataclass(frozen=True)
 class ScoreAnswer(Answer):
-    """value: higher is better where best is "high". text: what was scored; empty where the file does not have it."""
+    """value: higher is better where best is "high"; empty: nobody said which end is. of: what gives it its meaning, a criterion
+    or a program. text: what was scored; empty where the file does not have it."""
 
     output: Output
     value: float
     best: str
+    of: str
     scale: tuple[float, float] | None
     text: str
 
@@ -112,12 +116,13 @@ class How:
     encoding: str = ""
 
 
-def read(path: str | Path, how: How | None = None) -> Answers:
-    """All answers of the file. Raises ImportRefused with the first errors, or Refused where it holds no answer at all."""
+def read(path: str | Path, how: How | None = None, systems: Spellings | None = None) -> Answers:
+    """All answers of the file. systems: as another file spells them. Raises ImportRefused with the first errors, or Refused
+    where it holds no answer at all."""
     how, path = how or How(), Path(path)
     answers = Answers(path.name, _digest(path))
     errors: list[RowError] = []
-    names = {"system": Spellings(()), "annotator": Spellings(())}
+    names = {"system": Spellings(()) if systems is None else systems, "annotator": Spellings(())}
     shape, kinds = _kinds(path, how)
     answers.shape = shape
     for kind in kinds:
@@ -137,12 +142,72 @@ def read(path: str | Path, how: How | None = None) -> Answers:
         answers.left_out += reading.account.left_out
         answers.listed += reading.account.listed
         answers.assumed += [sentence for sentence in reading.account.assumed if sentence not in answers.assumed]
+    errors += _with_ends(answers)
     if errors:
         raise ImportRefused(errors[:MOST_ERRORS], Counter(error.kind for error in errors))
     answers.assumed += names["system"].sentences("system") + names["annotator"].sentences("annotator")
     if not answers.pairs and not answers.scores:
         raise Refused(f"{path.name} holds no answers about systems: neither judgments of pairs nor scores.")
     return answers
+
+
+def _with_ends(answers: Answers) -> list[RowError]:
+    """What one row says of a criterion's best end holds for its other rows. Returns what contradicts it."""
+    said: dict[str, str] = {}
+    errors = []
+    for one in answers.scores:
+        if one.best and said.setdefault(one.of, one.best) != one.best:
+            error = f"is {one.best}, but for {quoted(one.of)} it is {said[one.of]}"
+            errors.append(RowError(answers.file, one.line, "best", error))
+    answers.scores = [one if one.best else replace(one, best=said.get(one.of, "")) for one in answers.scores]
+    return errors
+
+
+def with_best_end(answers: Answers) -> Answers:
+    """With the highest score as the best where nothing says which is. Raises ImportRefused where the name tells that it may be
+    the lowest, as an import does."""
+    for one in answers.scores:
+        if not one.best and may_be_low(one.of):
+            message = f"is not said, and on {quoted(one.of)} the lowest value may be the best; say best: low, or best: high"
+            raise ImportRefused([RowError(answers.file, one.line, "best", f"{message} (--best, --constant best=low)")])
+    return replace(answers, scores=[one if one.best else replace(one, best="high") for one in answers.scores])
+
+
+def each_once(answers: Answers) -> Answers:
+    """What one person says of the same texts counts once. Raises ImportRefused where it is not the same, as an import does.
+    A program may be asked again, and nobody knows who answered without a name."""
+    said: dict[tuple, tuple[float, int]] = {}
+    errors = []
+
+    def is_new(one: PairAnswer | ScoreAnswer) -> bool:
+        if one.by_program or not one.who:
+            return True
+        about, value = _about_texts(one)
+        before, line = said.setdefault((one.who, one.aspect, about), (value, one.line))
+        if before != value:
+            what, field = ("pair", "choice") if isinstance(one, PairAnswer) else ("output", "score")
+            error = f"is not what {quoted(one.who)} says about this {what} in line {line}"
+            errors.append(RowError(answers.file, one.line, field, error))
+        return line == one.line
+
+    kept = replace(answers, pairs=[*filter(is_new, answers.pairs)], scores=[*filter(is_new, answers.scores)])
+    if errors:
+        raise ImportRefused(errors[:MOST_ERRORS], Counter(error.kind for error in errors))
+    if again := len(answers.pairs) + len(answers.scores) - len(kept.pairs) - len(kept.scores):
+        kept.assumed = [*answers.assumed, f"{again} answers are there twice, and count once."]
+    return kept
+
+
+def _about_texts(one: PairAnswer | ScoreAnswer) -> tuple[Hashable, float]:
+    """(the texts, what was said of them), whichever side a pair's stood on"""
+    if isinstance(one, ScoreAnswer):
+        return (one.output, one.text), one.value
+    a, b = ((_place(output), text) for output, text in zip((one.a, one.b), one.texts))
+    return ((a, b), one.points) if a <= b else ((b, a), -one.points)
+
+
+def _place(output: Output) -> tuple[str, str, int]:
+    return output.context, output.system, output.sample
 
 
 def _of_rows(errors: Sequence[RowError]) -> int:
@@ -198,6 +263,10 @@ def _columns(path: Path, kind: str, how: How, shape: str) -> dict[str, str] | No
 
 
 def _take(answers: Answers, kind: str, row: Row, names: Mapping[str, Spellings], how: How) -> bool:
+    if (purpose := row.get("purpose")) in KNOWN_ANSWERS:
+        raise NotAnswered(f"has a known answer ({purpose}), and is no judgment")
+    if kind == JUDGMENTS and purpose not in (None, "", "evaluation"):
+        raise BadField("purpose", f"expected gold, training, qualification or evaluation, found {shown(purpose)}")
     about = _about(kind, row, names, how)
     _note_id(answers, row)
     if kind in (JUDGMENTS, JUDGE_PAIRS):
@@ -207,7 +276,7 @@ def _take(answers: Answers, kind: str, row: Row, names: Mapping[str, Spellings],
     else:
         if kind == JUDGE_SCORES and "judge" not in row.fields:
             return False
-        answers.scores.append(_score(AS_SCORES[kind](row) if kind in AS_SCORES else row, about, names["system"]))
+        answers.scores.append(_score(AS_SCORES[kind](row) if kind in AS_SCORES else row, about, names["system"], how))
     return True
 
 
@@ -314,19 +383,19 @@ def _points(row: Row, a: Output, b: Output, first_left: bool | None) -> float:
     return POINTS[outcome.value]
 
 
-def _score(row: Row, about: dict[str, Any], systems: Spellings) -> ScoreAnswer:
+def _score(row: Row, about: dict[str, Any], systems: Spellings, how: How) -> ScoreAnswer:
     if row.truth("cannot_say") or is_cannot_say(row.get("score")):
         raise NotAnswered("says that it cannot say")
     if row.is_blank("score"):
         raise NotAnswered("has no score")
-    best = row.get("best", "high")
-    if best not in ("high", "low"):
+    best = row.get("best") or ""
+    if best not in ("high", "low", ""):
         raise BadField("best", f"expected high or low, found {shown(best)}")
     output = _output(row, "", systems, _context(row))
     text = row.get("output")
-    return ScoreAnswer(
-        **about, output=output, value=_value(row), best=str(best), scale=_scale(row), text=text if isinstance(text, str) else ""
-    )
+    of = about["who"] if about["by_program"] or about["who"] in how.raters else about["aspect"]
+    text = text if isinstance(text, str) else ""
+    return ScoreAnswer(**about, output=output, value=_value(row), best=str(best), of=of, scale=_scale(row), text=text)
 
 
 def _value(row: Row) -> float:

@@ -151,7 +151,7 @@ def check_judge_parser() -> Parser:
     )
     parser.add_argument("--criterion", metavar="NAME", help="where people answered on several")
     parser.add_argument(
-        "--best", choices=("high", "low"), help="which end of people's scale is best; default: the file's word, else high"
+        "--best", choices=("high", "low"), help="which end of both files' scales is best; default: the files' word, else high"
     )
     parser.add_argument(
         "--annotators",

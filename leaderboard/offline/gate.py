@@ -10,7 +10,7 @@ from typing import Any
 from annotation.data.spellings import folded
 from core.errors import Refused, quoted
 from leaderboard.noninferiority.verdict import CONFIDENCE, Verdict, Word, verdict
-from leaderboard.offline.answers import Answers, PairAnswer, of_aspect, pairs_from_scores, systems_of
+from leaderboard.offline.answers import Answers, PairAnswer, each_once, of_aspect, pairs_from_scores, systems_of, with_best_end
 
 EXIT = {Word.PASS: 0, Word.FAIL: 1, Word.INCONCLUSIVE: 2}
 SCORES_SAY = "Scores are compared within one annotator and one context: the better score wins, equal scores tie."
@@ -74,7 +74,7 @@ def gate(
     answers = _of(answers, new, old)
     if not answers.pairs and not answers.scores:
         raise Refused(f"{answers.file} has no judgment of {quoted(new)} beside {quoted(old)}.")
-    answers = of_aspect(_by(answers, judge), criterion)
+    answers = each_once(with_best_end(of_aspect(_by(answers, judge), criterion)))
     pairs, assumed, warnings = list(answers.pairs), list(answers.assumed), []
     if pairs:
         warnings = _sides(pairs, new)
@@ -85,6 +85,7 @@ def gate(
     if not pairs:
         raise Refused(f"{answers.file} has no judgment of {quoted(new)} beside {quoted(old)}.")
     pairs, ordered_by = _in_order(pairs)
+    assumed += _untimed(pairs)
     units = [pair.group or pair.a.context for pair in pairs]
     points = [pair.points if pair.a.system == new else -pair.points for pair in pairs]
     found = verdict(points, units, margin, confidence)
@@ -154,6 +155,13 @@ def _in_order(pairs: list[PairAnswer]) -> tuple[list[PairAnswer], str]:
         return pairs, "file"
     keys = [(time, pair.a.context, pair.who, pair.a.sample, pair.b.sample) for time, pair in zip(times, pairs)]
     return [pairs[i] for i in sorted(range(len(pairs)), key=keys.__getitem__)], "answered_at"
+
+
+def _untimed(pairs: Sequence[PairAnswer]) -> list[str]:
+    without = sum(_time(pair.when) is None for pair in pairs)
+    if without in (0, len(pairs)):
+        return []
+    return [f"{without} of {len(pairs)} judgments have no answered_at, so the others' is not used."]
 
 
 def _time(text: str) -> datetime | None:

@@ -488,8 +488,12 @@ def _turned_gap(gap: Gap) -> Gap:
 def _alone(world: _World, means: _Means, found: Correction, system: int) -> float:
     """The judge's word on a system that nobody labelled: its mean score, or its mean over opponents."""
     if world.about == "scores":
-        return float(found.judge[system])
-    of = [found.judge[i] * (1 if pair[0] == system else -1) for i, pair in enumerate(means.names) if system in pair]
+        return float(found.judge[system]) if found.judged[system] else float("nan")
+    of = [
+        found.judge[i] * (1 if pair[0] == system else -1)
+        for i, pair in enumerate(means.names)
+        if system in pair and found.judged[i]
+    ]
     return float(np.mean(of)) if of else float("nan")
 
 

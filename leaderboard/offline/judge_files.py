@@ -11,9 +11,10 @@ from typing import Any
 from annotation.data.fields import guess
 from annotation.data.shapes.registry import shape_of
 from annotation.data.shapes.shape import JUDGMENTS, SCORES
+from annotation.data.spellings import Spellings
 from core.errors import Refused, quoted
 from core.rows import paths_in
-from leaderboard.offline.answers import Answers, How, of_aspect, read, sample_of, with_ids
+from leaderboard.offline.answers import Answers, How, of_aspect, read, sample_of, with_best_end, with_ids
 
 
 def both(options: argparse.Namespace) -> tuple[Answers, Answers]:
@@ -23,17 +24,34 @@ def both(options: argparse.Namespace) -> tuple[Answers, Answers]:
     columns, constants = _assigned(options.column), _assigned(options.constant)
     of_people, always = _assigned(options.people_column), _assigned(options.people_constant)
     always |= {"best": options.best} if options.best else {}
-    people = _people(read(options.people, How(of_people or None, always, options.label, False, options.encoding)))
-    people = of_aspect(people, options.criterion)
-    judge = _judge(options, columns, constants)
+    systems = Spellings(())  # of both files
+    people = _people(read(options.people, How(of_people or None, always, options.label, False, options.encoding), systems))
+    people = with_best_end(of_aspect(people, options.criterion))
+    judge = _judge(options, columns, constants, systems)
     ids = judge.ids | people.ids
     judge, people = with_ids(judge, ids), with_ids(people, ids)
     aspect = next(iter([*people.pairs, *people.scores])).aspect
     if any(one.aspect == aspect for one in [*judge.pairs, *judge.scores]):
         judge = of_aspect(judge, aspect)
-    if options.best and judge.scores and not any(score.best == "low" for score in judge.scores):
-        judge.scores = [replace(score, best=options.best) for score in judge.scores]
-    return judge, people
+    return _on_same_end(judge, people, options.best), people
+
+
+def _on_same_end(judge: Answers, people: Answers, best: str | None) -> Answers:
+    """The judge's scores with the end that is best. best: of both files' scores, as the command says. Raises Refused where
+    people's lowest score is the best and nothing says which of the judge's is."""
+    if all(one.best for one in judge.scores):
+        return judge
+    if best:
+        judge = replace(judge, scores=[replace(one, best=one.best or best) for one in judge.scores])
+        if best == "low":
+            judge.assumed = [*judge.assumed, "Of the judge's scores, too, the lowest is taken for the best."]
+        return judge
+    if any(one.best == "low" for one in people.scores):
+        raise Refused(
+            f"The lowest of people's scores is the best, and nothing says which of the judge's is in {judge.file};"
+            " say --constant best=low, or best=high."
+        )
+    return with_best_end(judge)
 
 
 def _assigned(words: Sequence[str]) -> dict[str, str]:
@@ -53,13 +71,13 @@ def _people(found: Answers) -> Answers:
     return replace(found, pairs=pairs, scores=scores)  # type: ignore[arg-type]
 
 
-def _judge(options: argparse.Namespace, columns: dict[str, str], constants: dict[str, str]) -> Answers:
+def _judge(options: argparse.Namespace, columns: dict[str, str], constants: dict[str, str], systems: Spellings) -> Answers:
     path, named = Path(options.file), list(options.judge)
     first = sample_of(path, options.encoding) if path.is_file() else []
     there = list(dict.fromkeys(column for fields in first for column in [*fields, *paths_in(fields)]))
     raters = [name for name in named if name in there]
     if raters:
-        found = read(path, How(columns or None, constants, raters, True, options.encoding))
+        found = read(path, How(columns or None, constants, raters, True, options.encoding), systems)
     else:
         if first and not holds_answers(first, columns):
             which = (
@@ -68,7 +86,7 @@ def _judge(options: argparse.Namespace, columns: dict[str, str], constants: dict
                 else "needs --judge COLUMN: which column holds the judge's scores"
             )
             raise Refused(f"{path.name} {which}; its columns are: {', '.join(map(quoted, there[:30]))}.")
-        found = _named(path, columns, constants, options)
+        found = _named(path, columns, constants, options, systems)
     names = {one.who for one in [*found.pairs, *found.scores]}
     if absent := [name for name in named if name not in raters and name not in names]:
         raise Refused(
@@ -89,9 +107,11 @@ def holds_answers(sample: Sequence[Mapping[str, Any]], columns: Mapping[str, str
     return any(name in columns or name in guessed for name, guessed in names.items()) or {"a", "tie", "b"} <= set(there)
 
 
-def _named(path: Path, columns: dict[str, str], constants: dict[str, str], options: argparse.Namespace) -> Answers:
+def _named(
+    path: Path, columns: dict[str, str], constants: dict[str, str], options: argparse.Namespace, systems: Spellings
+) -> Answers:
     """Where no column is named: the programs' answers of a shape, or all votes or scores of a table."""
-    found = read(path, How(columns or None, constants, (), False, options.encoding))
+    found = read(path, How(columns or None, constants, (), False, options.encoding), systems)
     if not found.shape:  # a plain table of answers is the judge's: that is what the file is given for
         pairs, scores = (
             [replace(one, by_program=True, who=one.who or path.stem) for one in kept] for kept in (found.pairs, found.scores)

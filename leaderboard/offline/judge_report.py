@@ -214,7 +214,7 @@ def sign_of(result: Mapping[str, Any]) -> str:
 
 def system_cells(row: Mapping[str, Any], sign: str) -> list[str]:
     """rank, system, judge, people, corrected, the judge is off by, labels"""
-    judge = "" if row["judge"] is None else f"{row['judge']:{sign}.2f}"
+    judge = "not known" if row["judge"] is None else f"{row['judge']:{sign}.2f}"
     people, corrected = (shown(row[name], sign) for name in ("people", "corrected"))
     return [ranks(row), row["system"], judge, people, corrected, shown(row["misstated"]), f"{row['labels']:,}"]
 

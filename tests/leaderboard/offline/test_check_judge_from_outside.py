@@ -116,3 +116,47 @@ def test_one_label_says_next_to_nothing(ask):
     assert (
         row["corrected"]["high"] - row["corrected"]["low"] > 3
     )  # people used two points of the scale, which is all that is known of it
+
+
+def two_files(tmp_path, capsys, judge: str, system: str, aspect: str, *words: str, **more) -> tuple[int, dict]:
+    """Of a, b and c, a is best by people, who count errors, and by the judge's column; both name their columns as given."""
+    outputs, labels = [], []
+    for i in range(30):
+        for k, name in enumerate("abc"):
+            about = {"context_id": f"c{i}", "system": name}
+            outputs.append(about | {"system": system if k == 0 else name, "output": f"text {i} {k}", judge: 1 + k + i % 2})
+            labels += [about | {"aspect": aspect, "annotator": who, "score": 1 + k + i % 2, **more} for who in "pq"]
+    files = []
+    for name, rows in (("judge.jsonl", outputs), ("people.jsonl", labels)):
+        (tmp_path / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+        files.append(str(tmp_path / name))
+    code = main(["check_judge", files[0], "--people", files[1], "--judge", judge, "--json", *words])
+    return code, json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(("judge", "aspect", "more"), [("count", "Errors made", {}), ("perplexity", "Overall", {})])
+def test_which_end_is_best_is_asked_of_people_and_of_the_judge(tmp_path, capsys, judge, aspect, more):
+    code, said = two_files(tmp_path, capsys, judge, "a", aspect, **more)
+    assert code == 3 and said["field"] == "best"
+
+
+def test_where_the_least_is_best_the_judges_end_is_asked_for_too(tmp_path, capsys):
+    code, said = two_files(tmp_path, capsys, "count", "a", "Errors made", best="low")
+    assert code == 3 and "--constant best=low" in said["error"]
+    code, said = two_files(tmp_path, capsys, "count", "a", "Errors made", "--constant", "best=low", best="low")
+    assert code == 0 and said["judges"][0]["pairs_ordered_as_people_do"]["value"] == 1
+    code, said = two_files(tmp_path, capsys, "count", "a", "Errors made", "--best", "low")
+    assert [row["system"] for row in said["judges"][0]["systems"]] == ["a", "b", "c"]
+    assert "Of the judge's scores, too, the lowest is taken for the best." in said["assumed"]
+
+
+def test_systems_are_spelt_alike_in_both_files(tmp_path, capsys):
+    _, said = two_files(tmp_path, capsys, "count", "A ", "Errors made", "--best", "low")
+    assert [(row["system"], row["labels"]) for row in said["judges"][0]["systems"]] == [("a", 60), ("b", 60), ("c", 60)]
+
+
+def test_a_judge_says_nothing_of_a_system_that_it_never_saw(ask):
+    rows = table()
+    rows = [[*row[:3], "" if row[1] == "c" else row[3], *row[4:]] for row in rows]
+    _, said, _ = ask(rows)
+    assert {row["system"]: row["judge"] is None for row in said["judges"][0]["systems"]}["c"]

@@ -284,3 +284,60 @@ def test_the_actions_step(tmp_path, command, counts, strict, code, word):
     outputs = dict(line.split("=", 1) for line in Path(files["GITHUB_OUTPUT"]).read_text().splitlines())
     assert outputs["verdict"] == word and json.loads(outputs["json"])["exit_code"] == (code or (0 if word == "PASS" else 2))
     assert (word if counts else "") in Path(files["GITHUB_STEP_SUMMARY"]).read_text()
+
+
+def scored(low_is_better: bool, **more) -> list[dict]:
+    """v2 makes one error a text, v1 three."""
+    values = (1, 3) if low_is_better else (3, 1)
+    return [
+        {"context_id": f"c{i}", "system": system, "aspect": "Errors made", "annotator": "p", "score": score, **more}
+        for i in range(200)
+        for system, score in zip(("v2", "v1"), values)
+    ]
+
+
+def test_which_end_is_best_is_asked_as_an_import_asks(tmp_path, capsys):
+    file = written(tmp_path, scored(low_is_better=True))
+    code, said = told(capsys, "v2", "v1", "--judgments", file, "--margin", "0.1")
+    assert code == 3 and said["field"] == "best" and "'Errors made'" in said["error"]
+    code, said = told(capsys, "v2", "v1", "--judgments", file, "--margin", "0.1", "--best", "low")
+    assert (code, said["wins"], said["losses"]) == (0, 200, 0)
+
+
+def test_one_row_says_which_end_is_best_for_all(tmp_path, capsys):
+    rows = scored(low_is_better=True)
+    rows[-1]["best"] = "low"
+    code, said = told(capsys, "v2", "v1", "--judgments", written(tmp_path, rows), "--margin", "0.1")
+    assert (code, said["wins"]) == (0, 200)
+    rows[0]["best"] = "high"
+    assert told(capsys, "v2", "v1", "--judgments", written(tmp_path, rows), "--margin", "0.1")[0] == 3
+
+
+def test_known_answers_are_no_judgments(tmp_path, capsys):
+    practice = [row | {"context_id": f"k{i}"} for i, row in enumerate(rows_of(0, 0, 30, purpose="training", expected="B"))]
+    found, said = told(capsys, "v2", "v1", "--judgments", written(tmp_path, rows_of(9, 0, 0) + practice), "--margin", "0.1")
+    assert (said["wins"], said["losses"], sum(said["left_out"].values())) == (9, 0, 30)
+
+
+def test_a_person_counts_once_and_does_not_contradict_themself(tmp_path, capsys):
+    rows = rows_of(3, 0, 2)
+    turned = {"system_a": "v1", "output_a": "y", "system_b": "v2", "output_b": "x"}
+    again = [row | turned | {"choice": {"A": "B", "B": "A"}[row["choice"]]} for row in rows]
+    code, said = told(capsys, "v2", "v1", "--judgments", written(tmp_path, rows + again), "--margin", "0.1")
+    assert (said["wins"], said["losses"]) == (3, 2) and any("5 answers are there twice" in note for note in said["assumed"])
+    code, said = told(
+        capsys, "v2", "v1", "--judgments", written(tmp_path, rows + [rows[0] | {"choice": "B"}]), "--margin", "0.1"
+    )
+    assert code == 3 and said["line"] == 6
+    nameless = [{name: row[name] for name in row if name != "annotator"} for row in [*rows, rows[0] | {"choice": "B"}]]
+    code, said = told(capsys, "v2", "v1", "--judgments", written(tmp_path, nameless), "--margin", "0.1")
+    assert (said["wins"], said["losses"]) == (3, 3)  # an arena's voters have no names
+
+
+def test_times_that_some_rows_lack_are_not_used_and_that_is_said(tmp_path, capsys):
+    rows = rows_of(4, 0, 0)
+    rows[0]["answered_at"] = "2026-01-01T00:00:00Z"
+    said = told(capsys, "v2", "v1", "--judgments", written(tmp_path, rows), "--margin", "0.1")[1]
+    assert said["ordered_by"] == "file" and any(
+        note.startswith("3 of 4 judgments have no answered_at") for note in said["assumed"]
+    )
