@@ -2,8 +2,9 @@
 
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from operator import attrgetter
+from typing import Any
 
 from django.core import signing
 
@@ -11,6 +12,7 @@ from annotation.campaigns.images import images_in
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.models import Assignment, Campaign, Context, Criterion, Item, Output
 from annotation.questions import registry
+from annotation.questions.kind import Question
 from annotation.questions.store import REASON_LENGTH
 
 SHOWN = "annotation.shown"  # salt of the signed time at which a page was shown
@@ -36,8 +38,9 @@ LETTERS = "ABCDEFG"
 def item_context(campaign: Campaign, item: Item, shown: Sequence[Output], answer=None, refused=None) -> dict:
     """What the item's templates need. shown: its outputs in the order in which they stand there. answer: as answer_of gives it,
     to be shown filled in; refused: why it was not stored, so that what is missing is marked."""
-    answer = answer or {}
     questions = registry.asked(campaign, item)
+    suggested = {} if answer else suggestions(questions, item)
+    answer = answer or first_answer(suggested)
     return {
         "campaign": campaign,
         "item": item,
@@ -53,7 +56,23 @@ def item_context(campaign: Campaign, item: Item, shown: Sequence[Output], answer
         "reason": answer.get("reason", ""),
         "reason_length": REASON_LENGTH,
         "refused": refused,
+        "suggested": {question.criterion for question in suggested},
     }
+
+
+def suggestions(questions: Sequence[Question], item: Item) -> dict[Question, Any]:
+    """What somebody, or a model, answered before, where that is to be gone through again."""
+    found = {question: question.kind.suggested(question, item) for question in questions if question.kind.takes_suggestions}
+    return {question: sent for question, sent in found.items() if sent is not None}
+
+
+def first_answer(suggested: Mapping[Question, Any]) -> dict:
+    """What the form begins with: where nothing was found, people say so themselves."""
+    answer: dict[str, dict] = {}
+    for question, sent in suggested.items():
+        if sent:
+            answer.setdefault(question.kind.part, {})[question.key] = sent
+    return answer
 
 
 def examples(campaign: Campaign, specs: Sequence[CriterionSpec]) -> list[dict]:

@@ -4,7 +4,7 @@ import uuid
 
 from rest_framework import serializers
 
-from annotation.annotating.item_page import hidden_fields, item_context
+from annotation.annotating.item_page import hidden_fields, item_context, suggestions
 from annotation.api.request_fields import KnownFields
 from annotation.api.serializers import CriterionSerializer
 from annotation.campaigns.images import unnamed
@@ -68,6 +68,10 @@ class AssignmentSerializer(serializers.Serializer):
     right = serializers.CharField(allow_null=True)
     outputs = serializers.ListField(
         child=serializers.CharField(), allow_null=True, help_text="To be ranked, in the order shown; null for one or a pair."
+    )
+    suggested = serializers.DictField(
+        child=serializers.JSONField(),
+        help_text="By the criterion's id: what somebody or a program answered before, to go through.",
     )
     key = serializers.UUIDField()
     shown = serializers.CharField()
@@ -193,6 +197,9 @@ def shown(assignment: Assignment | None, campaign: Campaign) -> dict | None:
         "output": text("output") if size == 1 else None,
         "left": text("left") if size == 2 else None,
         "right": text("right") if size == 2 else None,
+        "suggested": {
+            str(q.key): sent for q, sent in suggestions(registry.asked(campaign, assignment.item), assignment.item).items()
+        },
         "outputs": [unnamed(campaign, output.text) for output in assignment.shown] if size > 2 else None,
     }
 

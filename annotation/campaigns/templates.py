@@ -60,6 +60,12 @@ MARKING = """You see a source text and a translation of it. You need to read bot
 """
 MQM_OF_TWO = [[name, {s: weight for s, weight in own.items() if s != "critical"}] for name, own in MQM_CATEGORIES]
 
+# Pagnoni et al. 2021, table 1.
+UNFAITHFUL: list[list] = [
+    [name, {}]
+    for name in ("Relation", "Entity", "Circumstance", "Coreference", "Discourse link", "Out of article", "Grammar", "Other")
+]
+
 RANKING = """You see one request or source, and several texts that answer it.
 
 1. Read the request first, then all the texts to the end.
@@ -98,6 +104,32 @@ TEMPLATES = {
             ),
         ),
         "SummEval: Fabbri et al. (2021), TACL 9",
+    ),
+    "summarisation-faithfulness": Template(
+        "Summary, what the document does not support",
+        "Which words of a summary are not supported by its document, each with the kind of error.",
+        """You see a document and a summary of it.
+
+1. Read the document first, then the summary.
+2. Select what the document does not support, no more than the words concerned, and choose a severity and the kind of error.
+3. Judge by the document alone, not by what you know.
+4. Mark each error once. If there is none, say so.
+
+- **Minor**: nobody is misled about what the document says.
+- **Major**: the reader would believe something that the document does not say.
+""",
+        (
+            CriterionSpec(
+                "Faithfulness",
+                0,
+                HIGHEST,
+                description="Mark what the document does not support.",
+                kind="spans",
+                best="low",
+                settings={"severities": ESA_SEVERITIES, "categories": UNFAITHFUL, "source": False},
+            ),
+        ),
+        "Kinds of factual errors: FRANK, Pagnoni et al. (2021), NAACL; the weights are those of ESA",
     ),
     "translation": Template(
         "Translation",
@@ -153,6 +185,33 @@ follow from their number.
             _direct_assessment("Score"),
         ),
         "Error span annotation at WMT: Kocmi et al. (2024), WMT24",
+    ),
+    "translation-esa-ai": Template(
+        "Translation, error spans gone through again (ESA-AI)",
+        "Errors that a program or an earlier reader marked are kept, changed, removed or added to; then a score.",
+        MARKING.format(what="minor or major")
+        + """
+Some errors may be marked already, by a program or by somebody before you. These marks may be wrong, and may miss errors: read
+the whole translation, then keep, change or remove each mark, and add what is missing.
+
+- **Minor**: it reads less well, or says something slightly otherwise; nobody is misled.
+- **Major**: the meaning changes, or it can't be understood.
+
+Then give a score from 0 to 100 to the translation as a whole.
+""",
+        (
+            CriterionSpec(
+                "Errors",
+                0,
+                HIGHEST,
+                description="Go through the marked errors, and mark what is missing.",
+                kind="spans",
+                best="low",
+                settings={"severities": ESA_SEVERITIES, "categories": [], "source": True},
+            ),
+            _direct_assessment("Score"),
+        ),
+        "ESA-AI: Zouhar et al. (2025), NAACL; error span annotation at WMT: Kocmi et al. (2024), WMT24",
     ),
     "translation-mqm": Template(
         "Translation, errors with categories (MQM)",

@@ -104,6 +104,7 @@ def exported_answers(campaign: Campaign, what: str, decide: Decide = undecided) 
 
 def _about_outputs(campaign: Campaign, kind: Kind, decide: Decide) -> Iterator[dict]:
     live = store.about_outputs(campaign).given().filter(criterion__kind=kind.name)
+    unused = {name for name in kind.optional_columns if not live.filter(detail__has_key=name).exists()}
     names = campaign.criteria.values_list("name", flat=True)
     turned = live.exclude(criterion__best=Criterion.Best.HIGH).exists() or any(map(may_be_low, names))  # which an import asks
     unsaid = live.filter(cannot_say=True).exists()
@@ -119,7 +120,7 @@ def _about_outputs(campaign: Campaign, kind: Kind, decide: Decide) -> Iterator[d
             "checkpoint": output.checkpoint.name if output.checkpoint else None,
             "sample": output.sample,
             "aspect": score.criterion.name,
-            **kind.cells(score),
+            **{name: value for name, value in kind.cells(score).items() if name not in unused},
             **({"best": score.criterion.best} if turned else {}),
             **({"cannot_say": score.cannot_say} if unsaid else {}),
             **_comment(score, reasons),
@@ -178,7 +179,9 @@ def _about(answer, decision: tuple) -> dict:
 
 def _is_optional(what: str, name: str) -> bool:
     kind = registry.of_files(what)
-    return name in OPTIONAL or name == "reason" and kind is not None and name not in kind.columns
+    if kind is not None and (name in kind.optional_columns or name == "reason" and name not in kind.columns):
+        return True
+    return name in OPTIONAL
 
 
 def as_jsonl(rows: Iterable[dict]) -> Iterator[str]:

@@ -189,7 +189,12 @@ def constants_of(what: str) -> tuple[str, ...]:
     if what not in FILES:
         return ()
     sides, own = FILES[what].sides, FILES[what].fields
-    about_output = ("system", "aspect", "annotator", *(field.name for field in own if field.name in ("scale", "best")))
+    about_output = (
+        "system",
+        "aspect",
+        "annotator",
+        *(field.name for field in own if field.name in ("scale", "best", "suggestion")),
+    )
     return ("system_a", "system_b", "annotator", "choice_scale") if sides == 2 else about_output
 
 

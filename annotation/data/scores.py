@@ -108,6 +108,8 @@ class ScoresImport(RowsImport):
         self.first: dict[str, Row] = {}
         self.scaled: set[str] = set()  # criteria whose scale the file states
         self.turned: list[Criterion] = []
+        self.suggestions: dict[tuple[int, str], dict] = {}  # by output and criterion: {"by", "marks"}
+        self.suggested_before = self._suggested_before() if self.asked.takes_suggestions else {}
         self.in_words: dict[str, dict[str, float]] = {}  # by criterion: {a word of the file: the point that it was read as}
         live = store.about_outputs(self.campaign).filter(retracted_at=None)
         detail = F("detail") if self.asked.is_told_by_detail else Value(None, output_field=JSONField())
@@ -120,6 +122,9 @@ class ScoresImport(RowsImport):
             raise NotAnswered(f"has no {self.asked.value_column}{f' ({said.strip()})' if _is_no_point(said) else ''}")
         output = self.output(row)
         criterion = self.criterion(row)
+        if self.asked.takes_suggestions and row.truth("suggestion"):
+            self.suggest(row, output, criterion)
+            return
         annotator = self.annotators.named(row)
         given = self.asked.imported(row, criterion)
         if isinstance(said, str) and given.value is not None and number(said) is None and "," not in said:
@@ -140,6 +145,20 @@ class ScoresImport(RowsImport):
             self.contradictions.replace(key, row, moment, BadField(self.asked.value_column, is_))
         self.answers[key] = told
         self.new[key] = answered_at(answer, moment)
+
+    def _suggested_before(self) -> dict[tuple[int, str], dict]:
+        outputs = Output.objects.filter(context__campaign=self.campaign, metadata__has_key="suggested")
+        rows = outputs.values_list("pk", "metadata__suggested")
+        return {(pk, name): one for pk, by_criterion in rows for name, one in by_criterion.items()}
+
+    def suggest(self, row: Row, output: Output, criterion: Criterion) -> None:
+        """What annotators begin with, once for each output: who answered before saw what was there then."""
+        found, key = self.asked.suggestion(row, criterion, output), (output.pk, criterion.name)
+        known = self.suggestions.get(key) or self.suggested_before.get(key)
+        if known is None:
+            self.suggestions[key] = found
+        elif known != found:
+            raise BadField("suggestion", f"is another than this output has from {quoted(known['by'])}")
 
     def output(self, row: Row) -> Output:
         context, sample = self.context(row), row.whole("sample", default=0) or 0
@@ -259,12 +278,14 @@ class ScoresImport(RowsImport):
 
     def stored(self) -> int:
         """Of the rows taken, those that bring an answer."""
-        return len(self.new_answers)
+        return len(self.new_answers) + len(self.suggestions)
 
     def news(self):
         said = [row for row in self.new_answers if not row.cannot_say]
         unsaid = [row for row in self.new_answers if row.cannot_say]
-        return [("criteria", self.new_criteria), ("annotators", self.annotators.new), (self.kind, said), (UNSAID, unsaid)]
+        suggested = [("suggestions", list(self.suggestions))] if self.suggestions else []
+        answers = [("annotators", self.annotators.new), (self.kind, said), (UNSAID, unsaid)]
+        return [("criteria", self.new_criteria), *answers, *suggested]
 
     def prepare(self) -> None:
         """Everything that needs no lock."""
@@ -279,7 +300,15 @@ class ScoresImport(RowsImport):
         for criterion in self.turned:
             Criterion.objects.filter(pk=criterion.pk).update(best=criterion.best)
         self.annotators.mark_simulated()
-        if self.new_answers:
+        self._store_suggestions()
+        if self.new_answers or self.suggestions:
             if not self.campaign.likert:
                 Campaign.objects.filter(pk=self.campaign.pk).update(likert=True)
             draw_items(self.campaign)
+
+    def _store_suggestions(self) -> None:
+        outputs = Output.objects.in_bulk({output for output, _ in self.suggestions})
+        for (output, name), found in self.suggestions.items():
+            metadata = outputs[output].metadata
+            metadata["suggested"] = {**metadata.get("suggested", {}), name: found}
+        Output.objects.bulk_update(outputs.values(), ["metadata"], batch_size=500)

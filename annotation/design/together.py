@@ -17,7 +17,7 @@ and 1.08 times that, in simulations of normal preferences."""
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -41,21 +41,13 @@ class Together:
     def variance(self, logits: float = 0.0) -> float:
         """Of a difference that one ranking tells, as a share of what one judgment of the pair has, where one system is ahead of
         all others by so many logits."""
-        return float(np.interp(abs(logits), AHEAD, self._variances))
+        return float(np.interp(abs(logits), AHEAD, variances(self)))
 
     def strength(self, logits: float) -> float:
         """How far ahead rankings see a system that wins pairs by so many logits, where preferences are normal."""
-        return float(np.sign(logits) * np.interp(abs(logits), AHEAD, self._strengths))
+        return float(np.sign(logits) * np.interp(abs(logits), AHEAD, strengths(self)))
 
-    @cached_property
-    def _variances(self) -> list[float]:
-        return [self._variance(logits) for logits in AHEAD]
-
-    @cached_property
-    def _strengths(self) -> list[float]:
-        return [self._strength(logits) if self.outputs > 2 else logits for logits in AHEAD]
-
-    def _variance(self, logits: float) -> float:
+    def variance_at(self, logits: float) -> float:
         k, information = self.outputs, np.zeros((self.outputs, self.outputs))
         for rank, orders in self._places():
             value, slope = self._told(rank, logits)
@@ -69,7 +61,7 @@ class Together:
         win = scipy.special.expit(logits)
         return float(apart @ np.linalg.pinv(information) @ apart * win * (1 - win))
 
-    def _strength(self, logits: float) -> float:
+    def strength_at(self, logits: float) -> float:
         """The likeliest of many orders: where its slope is 0."""
         if logits == 0:
             return 0.0
@@ -126,6 +118,18 @@ class Together:
             return alike
         most = self.alike(ALMOST)
         return float(scipy.optimize.brentq(lambda share: self.alike(share) - min(alike, most), 0.0, ALMOST))
+
+
+@cache  # a plan asks for the same ones many times
+def variances(together: Together) -> list[float]:
+    """At AHEAD."""
+    return [together.variance_at(logits) for logits in AHEAD]
+
+
+@cache
+def strengths(together: Together) -> list[float]:
+    """At AHEAD."""
+    return [together.strength_at(logits) if together.outputs > 2 else logits for logits in AHEAD]
 
 
 PAIR = Together()

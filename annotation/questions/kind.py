@@ -7,7 +7,7 @@ output.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,7 +15,7 @@ import numpy as np
 from django.forms import Form
 from django.utils.translation import gettext, gettext_lazy
 
-from annotation.models import Assignment, Criterion
+from annotation.models import Assignment, Criterion, Item
 from annotation.models.judgment import AnswerQuerySet
 from annotation.quality.krippendorff import Level
 from annotation.quality.report import JudgmentReport, ScoreReport
@@ -176,6 +176,7 @@ class Kind:
     asks: ClassVar[Asks] = Asks.TRUTH  # what its verdict rests on, where no researcher says otherwise
     is_graded: bool = False  # is a preference asked with how strong it is?
     counted: ClassVar[str] = ""  # what a known answer is called, where it is not as its files are
+    takes_suggestions: ClassVar[bool] = False  # may what somebody answered before be suggested to its annotators?
     has_upper_end: ClassVar[bool] = True  # is its number never above the scale's highest?
     marks_texts: ClassVar[bool] = False  # does its widget mark the texts themselves?
     is_repeated: ClassVar[bool] = False  # may the same item be shown again, to see whether the answer stays?
@@ -239,6 +240,10 @@ class Kind:
         value = self.sent(answer, question)
         return Widget(question, value, was_refused and not self._is_answered(question, value))
 
+    def suggested(self, question: Question, item: Item) -> Any:
+        """The answer that an item's form begins with, as it would be sent: another's or a model's; None where there is none."""
+        return None
+
     def _is_answered(self, question: Question, value: Any) -> bool:
         if value is None:
             return question.is_optional
@@ -293,6 +298,7 @@ class Kind:
     # -- files
 
     columns: ClassVar[Sequence[str]] = ()  # of an export, between the criterion and the comment
+    optional_columns: ClassVar[Collection[str]] = ()  # which a file has only where an answer keeps them in its `detail`
     fields: ClassVar[Sequence[Field]] = ()  # of an import
 
     def cells(self, row: Any) -> dict[str, Any]:
@@ -314,6 +320,10 @@ class Kind:
 
     def own_agreement_in_words(self, report: Mapping[str, Any]) -> str:
         """What a report says of these, a sentence; empty: nothing."""
+        return ""
+
+    def leaning_in_words(self, rows: Iterable[Mapping[str, Any]]) -> str:
+        """What a board says where answers were given over suggestions; empty where none was. rows: as exports have them."""
         return ""
 
     @property

@@ -111,6 +111,11 @@ class ValueKind(Kind):
         row.cannot_say, row.detail = given.cannot_say, given.detail
         return row
 
+    def suggestion(self, row: Row, criterion: Criterion, output: Output) -> dict[str, Any]:
+        """What a row says that annotators are to begin with, {"by": whose it is, ...}, where the kind takes suggestions; raises
+        BadField."""
+        raise NotImplementedError
+
     def imported_settings(self, row: Row) -> dict[str, Any]:
         """What a row of a file says of its criterion, by the criterion's fields; raises BadField."""
         return imported_direction(row)

@@ -5,8 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from annotation.assessment import snapshot_contents
 from annotation.assessment.dependence import PREFIX, count_apart, for_board
 from annotation.models import Context
+from annotation.questions import registry
+from core.errors import Refused
 from leaderboard.boards.board import Doubt
 from leaderboard.models import Tournament
 from leaderboard.rating.crossed.text_groups import MOST_TEXTS, TextGroups, text_groups
@@ -43,6 +46,21 @@ def dependent(tournament: Tournament) -> tuple[Doubt, ...]:
     """What the assessment noticed of copies and of relative scores, where people's answers make the board."""
     notes = for_board(tournament.campaign, tournament.criterion)
     return tuple(Doubt(note.kind, note.sentence) for note in notes)
+
+
+def leaning(tournament: Tournament) -> tuple[Doubt, ...]:
+    """What must be said where people answered over suggestions of somebody else or of a program."""
+    if tournament.snapshot is None:
+        return ()
+    try:
+        found = [
+            kind.leaning_in_words(snapshot_contents.rows(tournament.snapshot, kind.files))
+            for kind in registry.about_outputs()
+            if kind.takes_suggestions
+        ]
+    except Refused:  # a snapshot without a record of its answers
+        return ()
+    return tuple(Doubt("suggested", said) for said in found if said)
 
 
 def sentence(found: TextGroups, apart: bool = False) -> str:

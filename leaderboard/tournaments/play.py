@@ -139,7 +139,7 @@ def _of_people(
         reading=reading,
         categories=rate.people_categories(entrants, answers, reading, draws, population),
         stability=rate.people_stability(entrants, board, answers, reading, other),
-        doubts=(*doubts, *context_groups.dependent(tournament)),
+        doubts=(*doubts, *context_groups.dependent(tournament), *context_groups.leaning(tournament)),
     )
 
 

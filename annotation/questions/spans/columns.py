@@ -17,6 +17,9 @@ SPAN_FIELDS = (
     maybe("score", "the sum of the errors' weights, checked where it is given"),
     maybe("best", "low, which it always is"),
     maybe("cannot_say", "true where the person could not say"),
+    maybe("suggestion", "true where the errors are to be suggested to this campaign's annotators, and the annotator made them"),
+    maybe("suggested_by", "who had marked what the annotator was shown"),
+    maybe("suggested", "what was shown, as errors"),
 )
 
 

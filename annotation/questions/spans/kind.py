@@ -6,21 +6,22 @@ marks stand beside it (`detail["spans"]`).
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django import forms
 from django.utils.translation import gettext, gettext_lazy, gettext_noop, ngettext
 
-from annotation.models import Annotator, Assignment, Criterion, LikertScore, Output
+from annotation.models import Annotator, Assignment, Criterion, Item, LikertScore, Output
 from annotation.models.judgment import AnswerQuerySet
 from annotation.quality.krippendorff import Level
 from annotation.questions.columns import is_cannot_say
 from annotation.questions.kind import CANNOT_SAY, CANNOT_SAY_WORDS, Given, Question, Widget
-from annotation.questions.spans import marks, other_tools
+from annotation.questions.spans import marks, other_tools, suggestions
 from annotation.questions.spans.agreement import agreement_of, in_a_sentence
 from annotation.questions.spans.columns import SPAN_FIELDS, SPANS
 from annotation.questions.spans.method import MQM, Scheme
+from annotation.questions.spans.suggestions import SUGGESTED, SUGGESTED_BY
 from annotation.questions.value_kind import ValueKind
 from core.errors import Refused
 from core.rowfiles import BadField, Row
@@ -162,7 +163,8 @@ class Spans(ValueKind):
     )
     script = "js/annotate/spans.js"
     script_words = SCRIPT_WORDS
-    columns, value_column = ("scheme", "errors", "score"), "errors"
+    columns, value_column = ("scheme", "errors", "score", SUGGESTED_BY, SUGGESTED), "errors"
+    optional_columns, takes_suggestions = (SUGGESTED_BY, SUGGESTED), True
     number_column = "score"
     fields = SPAN_FIELDS
     settings = (SEVERITIES, CATEGORIES, IN_SOURCE)
@@ -227,7 +229,10 @@ class Spans(ValueKind):
 
     def row(self, question: Question, assignment: Assignment, given: Given, reason: str) -> LikertScore:
         output = assignment.item.output
-        return super().row(question, assignment, self._placed(question.criterion, output, given), reason)
+        placed = self._placed(question.criterion, output, given)
+        if beside := suggestions.suggestion(output, question.criterion):  # type: ignore[arg-type]  # errors are a criterion's
+            placed = Given(placed.value, (placed.detail or {}) | beside)
+        return super().row(question, assignment, placed, reason)
 
     def _placed(self, criterion: Any, output: Output, given: Given) -> Given:
         if not (given.detail and given.detail["spans"]):
@@ -237,6 +242,10 @@ class Spans(ValueKind):
         except marks.BadMark:
             raise Refused(_please(criterion)) from None
         return given_of(criterion, found)
+
+    def suggested(self, question: Question, item: Item) -> list[marks.Mark] | None:
+        assert question.criterion is not None, "errors are a criterion's"
+        return suggestions.suggestion(item.output, question.criterion).get(SUGGESTED)
 
     def please(self, questions: Sequence[Question]) -> str:
         names = ", ".join(question.criterion.name for question in questions if question.criterion)
@@ -255,28 +264,50 @@ class Spans(ValueKind):
 
     def cells(self, row: LikertScore) -> dict[str, Any]:
         errors = None if row.value is None else (row.detail or {}).get("spans", [])
-        return {"scheme": dict(sorted(row.criterion.settings.items())), "errors": errors, "score": row.value}
+        beside = {name: (row.detail or {}).get(name) for name in self.optional_columns}
+        return {"scheme": dict(sorted(row.criterion.settings.items())), "errors": errors, "score": row.value, **beside}
 
     def imported(self, row: Row, criterion: Criterion) -> Given:
         said = json_in(row.get(self.value_column))
         if row.truth(CANNOT_SAY) or is_cannot_say(said):
-            return Given(None)
+            return Given(None, self._suggested_in(row, criterion))
         try:
             given = given_of(criterion, marks.checked(said, scheme_of(criterion.settings)))
         except marks.BadMark as error:
             raise BadField(self.value_column, str(error)) from None
+        given = Given(given.value, {**(given.detail or {}), **(self._suggested_in(row, criterion) or {})})
         if row.get("score") not in (None, "") and abs(row.number("score") - given.value) > 1e-6:
             raise BadField("score", f"is {row.number('score'):g}, and the errors weigh {given.value:g}")
         return given
 
+    def _suggested_in(self, row: Row, criterion: Criterion) -> dict[str, Any] | None:
+        """What a row says that its annotator was shown; raises BadField."""
+        whose = row.name(SUGGESTED_BY, default="")
+        if not whose:
+            return None
+        try:
+            return {SUGGESTED_BY: whose, SUGGESTED: marks.checked(json_in(row.get(SUGGESTED)), scheme_of(criterion.settings))}
+        except marks.BadMark as error:
+            raise BadField(SUGGESTED, str(error)) from None
+
     def imported_row(self, criterion: Criterion, output: Output, annotator: Annotator, given: Given) -> LikertScore:
-        detail = given.detail or {}
-        if detail.get("spans"):
-            try:
-                detail = detail | {"spans": marks.placed(detail["spans"], output.text, output.context.turns)}
-            except marks.BadMark as error:
-                raise BadField(self.value_column, str(error)) from None
+        detail = self._all_placed(given.detail or {}, output)
         return super().imported_row(criterion, output, annotator, Given(given.value, detail or None))
+
+    def _all_placed(self, detail: dict[str, Any], output: Output) -> dict[str, Any]:
+        """Raises BadField."""
+        for name, column in (("spans", self.value_column), (SUGGESTED, SUGGESTED)):
+            if detail.get(name):
+                try:
+                    detail = detail | {name: marks.placed(detail[name], output.text, output.context.turns)}
+                except marks.BadMark as error:
+                    raise BadField(column, str(error)) from None
+        return detail
+
+    def suggestion(self, row: Row, criterion: Criterion, output: Output) -> dict[str, Any]:
+        given = self.imported(row, criterion)
+        found = self._all_placed(given.detail or {}, output)
+        return {"by": row.name("annotator"), "marks": found.get("spans", [])}
 
     def imported_settings(self, row: Row) -> dict[str, Any]:
         """The fewest errors are best, whatever a criterion's name is."""
@@ -299,10 +330,16 @@ class Spans(ValueKind):
 
     def own_agreement(self, answers: AnswerQuerySet, seed: int = 0) -> dict[str, Any]:
         rows = answers.order_by("output_id", "annotator_id").values_list("output_id", "detail")
-        return {"marks": agreement_of(rows, seed)}
+        rows = list(rows)
+        beside = suggestions.account([detail or {} for _, detail in rows], "spans")
+        return {"marks": agreement_of(rows, seed), **({SUGGESTED: beside} if beside else {})}
 
     def own_agreement_in_words(self, report: Mapping[str, Any]) -> str:
-        return in_a_sentence(report.get("marks"))
+        said = in_a_sentence(report.get("marks")), suggestions.in_a_sentence(report.get(SUGGESTED))
+        return " ".join(filter(None, said))
+
+    def leaning_in_words(self, rows: Iterable[Mapping[str, Any]]) -> str:
+        return suggestions.in_a_sentence(suggestions.account(rows, self.value_column))
 
 
 def given_of(criterion: Criterion, found: Sequence[marks.Mark]) -> Given:

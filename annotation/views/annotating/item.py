@@ -132,10 +132,12 @@ def _item(request, annotator, current, refused=None, status=200):
     is_same = refused is not None and number(request.POST.get("assignment")) == assignment.pk
     answer = answer_of(request.POST) if is_same else _undone(assignment) if "again" in request.GET else None
     swap, has_begun = wants_swap(request), bool(current.progress.done)
+    shown = item_context(annotator.campaign, assignment.item, assignment.shown, answer, refused)
+    is_own = answer or refused or shown["suggested"]
     context = {
-        **item_context(annotator.campaign, assignment.item, assignment.shown, answer, refused),
+        **shown,
         **hidden_fields(assignment, request.POST if is_same else None),
-        "page_key": None if answer or refused else page_key(annotator.campaign, assignment.item, swap, has_begun),
+        "page_key": None if is_own else page_key(annotator.campaign, assignment.item, swap, has_begun),
         "context_key": context_key(annotator.campaign, assignment.item.context),
         "progress": current.progress,
         "action": reverse("annotate", args=[annotator.campaign.slug]),

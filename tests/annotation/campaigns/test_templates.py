@@ -30,6 +30,8 @@ SCALES = {
     "translation": {"Adequacy": (0, 100), "Fluency": (0, 100)},
     "translation-0-100": {"Quality": (0, 100)},
     "translation-esa": {"Errors": (0, 25), "Score": (0, 100)},
+    "translation-esa-ai": {"Errors": (0, 25), "Score": (0, 100)},
+    "summarisation-faithfulness": {"Faithfulness": (0, 25)},
     "translation-mqm": {"MQM": (0, 25)},
     "instructions": {"Overall": (1, 7), "Follows the instruction": (0, 1), "Truthful": (0, 1), "Harmless": (0, 1)},
     "story": {name: (1, 5) for name in ("Relevance", "Coherence", "Empathy", "Surprise", "Engagement", "Complexity")},

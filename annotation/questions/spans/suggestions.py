@@ -1,0 +1,56 @@
+"""Marks that an earlier reader or a model suggested: a second pass keeps, changes, removes or adds to them (ESA-AI: Zouhar et
+al. 2025, NAACL). What was suggested stands beside what was kept, so that how far people follow it can be counted."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from annotation.models import Criterion, Output
+from annotation.questions.spans.marks import Mark, span_of
+from annotation.questions.spans.method import matched
+
+SUGGESTED, SUGGESTED_BY = "suggested", "suggested_by"  # beside an answer, and in files
+FATES = ("kept", "changed", "removed", "added")
+
+
+def suggestion(output: Output, criterion: Criterion) -> dict[str, Any]:
+    """What stands beside an answer about this output: {suggested: marks, suggested_by: whose}; {} where there is none."""
+    found = (output.metadata.get(SUGGESTED) or {}).get(criterion.name)
+    return {SUGGESTED: found["marks"], SUGGESTED_BY: found["by"]} if found else {}
+
+
+def fates(suggested: Sequence[Mark], kept: Sequence[Mark]) -> Counter[str]:
+    """How many marks were kept as they are, changed (a place that overlaps, severity or category), removed, added."""
+    first, second = ([span_of(mark) for mark in marks] for marks in (suggested, kept))
+    same = Counter(first) & Counter(second)
+    left, new = list((Counter(first) - same).elements()), list((Counter(second) - same).elements())
+    changed = len(matched(left, new))
+    return Counter(kept=same.total(), changed=changed, removed=len(left) - changed, added=len(new) - changed)
+
+
+def account(answers: Iterable[Mapping[str, Any]], marks: str) -> dict[str, Any] | None:
+    """How many answers were given over suggestions, of whom, and what became of these. answers: with SUGGESTED and SUGGESTED_BY
+    beside them; marks: where theirs stand. None where no answer was."""
+    total = given = 0
+    by: Counter[str] = Counter()
+    found: Counter[str] = Counter()
+    for answer in answers:
+        total += 1
+        if answer.get(SUGGESTED_BY):
+            given += 1
+            by[answer[SUGGESTED_BY]] += 1
+            if answer.get(marks) is not None:
+                found += fates(answer[SUGGESTED] or [], answer[marks])
+    return {"answers": total, "over": given, "by": dict(by), **{name: found[name] for name in FATES}} if given else None
+
+
+def in_a_sentence(found: Mapping[str, Any] | None) -> str:
+    if not found:
+        return ""
+    whose, suggested = " and ".join(sorted(found["by"])), found["kept"] + found["changed"] + found["removed"]
+    kept, changed, removed, added = (f"{found[name]:,}" for name in FATES)
+    return (
+        f"{found['over']:,} of {found['answers']:,} answers were given over what {whose} had marked before. Of {suggested:,}"
+        f" marks that were shown, people kept {kept} as they were, changed {changed} and removed {removed}; they added {added}."
+        " Answers lean towards what is suggested."
+    )
