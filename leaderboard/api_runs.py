@@ -61,7 +61,7 @@ class ContextsView(GenericAPIView):
         contexts = campaign.contexts.order_by("pk")
         if name := request.query_params.get("run"):
             contexts = contexts.filter(pk__in=overview.run_named(campaign, name).contexts)
-        page = self.paginate_queryset(contexts.only("key", "turns", "group"))
+        page = self.paginate_queryset(contexts.only("campaign", "key", "turns", "group"))
         return self.get_paginated_response(ContextRowSerializer(page, many=True).data)
 
 

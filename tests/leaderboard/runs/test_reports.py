@@ -50,10 +50,11 @@ class TestOpening:
         said = call("POST", "runs/", {"name": "lstm"}).json()["said"][0]
         assert said.startswith("Comparator talk-overall-1 did not pass the gate: It is no better than length.")
 
-    def test_contexts_are_the_runs_in_its_order(self, world, call):
+    def test_contexts_are_the_runs_in_its_order(self, world, call, django_assert_max_num_queries):
         call("POST", "runs/", {"name": "half", "contexts": 6})
         ids = [row["context_id"] for row in call("GET", "contexts/?run=half").json()["results"]]
-        every = call("GET", "contexts/").json()["results"]
+        with django_assert_max_num_queries(11):  # none for each of the 12
+            every = call("GET", "contexts/").json()["results"]
         assert len(ids) == 6 and ids == sorted(ids) and len(every) == 12
         assert every[0] == {"context_id": "c00", "turns": world.rows[0]["context"], "group": ""}
 
