@@ -24,6 +24,7 @@ SYSTEMS, EACH, A_PERSON = 10, 5, 1000  # systems; people on each item, with two 
 APART = 101  # from one person of an item to the next: no two are the same
 SLOW, LIMIT = 5.0, 1.0  # seconds: a page is asked once; a page is said to be slow
 BATCH = 5000
+NUMBER = re.compile(r"(?<=[/=])([0-9a-f-]{36}|[0-9a-f]{12}|\d+)(?=[/.]|$)")  # of a row, a job or a snapshot in an address
 
 ASSIGNMENTS = """
 INSERT INTO annotation_assignment (item_id, annotator_id, status, purpose, swapped, "order", assigned_at, completed_at)
@@ -136,7 +137,7 @@ def _measured(campaign: Campaign, users: dict[str, User], only: str) -> dict[str
         client.get("/")  # loads code and templates
     found: dict[str, tuple] = {}
     for path, role in _paths(campaign).items():
-        route = re.sub(r"/\d+/", "/N/", path.replace(f"/{campaign.slug}/", "/*/"))
+        route = NUMBER.sub("N", path.replace(f"/{campaign.slug}/", "/*/"))
         if route in found or not re.search(only, route):
             continue
         status, _, seconds = _asked(clients[role], path)
