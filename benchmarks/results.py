@@ -1,14 +1,17 @@
 """Writes the tables of a page of docs/results/ anew: python -m benchmarks.results docs/results/camps.md [--only TEXT]
 
-A page says between two marks which command made a table: from `<!-- made by: benchmarks.camps 220 -->` to `<!-- end -->`. What
+A page says between two marks which command made a table: from `<!-- made by: benchmarks.metrics -->` to `<!-- end -->`. What
 the command prints stands there, below the command itself, the version of the code, and the date. A mark `made at COMMIT by:`
-names a benchmark that is no longer here: it is taken from that commit, and measures today's code all the same.
+names a benchmark that is no longer here: it is taken from that commit, and measures today's code all the same. By hand:
+
+    python -m benchmarks.results --at COMMIT benchmarks.camps 220
 """
 
 import argparse
 import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tarfile
@@ -49,15 +52,21 @@ def markdown(output: str) -> str:
 
 def made(command: str, commit: str = "") -> str:
     """What stands between the marks. Raises CalledProcessError where the command fails."""
+    said = f"`{command}` of commit {commit}" if commit else f"`python -m {command}`"
+    output = run(shlex.split(command), commit)
+    return f"{said}, version {code_version()}, {datetime.now(UTC):%Y-%m-%d}.\n\n{markdown(output)}"
+
+
+def run(command: list[str], commit: str = "") -> str:
+    """What it prints. The benchmarks of a commit are found before today's, all else is today's."""
     with TemporaryDirectory() as folder:
-        words, elsewhere = [sys.executable, "-m", *command.split()], {}
-        if commit:  # its benchmarks are found before today's, all else is today's
+        words, env = [sys.executable, "-m", *command], dict(os.environ)
+        if commit:
             with tarfile.open(fileobj=io.BytesIO(archived(commit))) as files:
                 files.extractall(folder, filter="data")
-            elsewhere = {"cwd": folder, "env": os.environ | {"PYTHONPATH": str(ROOT)}}
-        done = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True, **elsewhere)
-    said = f"`{command}` of commit {commit}" if commit else f"`python -m {command}`"
-    return f"{said}, version {code_version()}, {datetime.now(UTC):%Y-%m-%d}.\n\n{markdown(done.stdout)}"
+            (Path(folder) / "manage.py").symlink_to(ROOT / "manage.py")  # by which benchmarks of load start servers
+            words, env["PYTHONPATH"] = [words[0], "-P", *words[1:]], f"{folder}{os.pathsep}{ROOT}"
+        return subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True, env=env).stdout
 
 
 def archived(commit: str) -> bytes:
@@ -68,9 +77,13 @@ def archived(commit: str) -> bytes:
 
 def main(args: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.results", description=__doc__)
-    parser.add_argument("page", type=Path)
+    parser.add_argument("page", type=Path, nargs="?")
     parser.add_argument("--only", default="", help="commands that contain this")
+    parser.add_argument("--at", nargs=argparse.REMAINDER, help="COMMIT COMMAND: print what a benchmark of this commit says")
     options = parser.parse_args(args)
+    if options.at:
+        print(run(options.at[1:], options.at[0]), end="")
+        return 0
     asked = [mark for mark in commands(options.page.read_text(encoding="utf-8")) if options.only in mark[2]]
     if not asked:
         parser.error(f"{options.page} has no command that contains {options.only!r}.")

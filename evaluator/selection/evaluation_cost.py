@@ -12,7 +12,7 @@ OUTPUTS = 1000
 NEWEST = 10  # earlier evaluations that count
 FAR = 10**6  # a checkpoint with all those before it that a judge of pairs is asked about
 # Seconds for OUTPUTS: two threads on a quiet machine with two cores, the installed encoder; common words, and made-up ones
-# (benchmarks.selection.evaluation_cost, docs/judges/training-runs.md).
+# (benchmarks.selection.evaluation_cost of commit bd7988cb, docs/judges/training-runs.md).
 REFERENCES = {"utility": (3.5, 11.7), "joint": (37.0, 56.0)}
 MACHINE = "measured elsewhere, with the installed encoder and two threads on a quiet machine"
 

@@ -79,6 +79,7 @@ def test_a_benchmark_of_a_commit_measures_todays_code(monkeypatch):
             of.size = len(text)
             files.addfile(of, io.BytesIO(text))
     monkeypatch.setattr(results, "archived", {"abcdef0": packed.getvalue()}.get)
+    assert results.run(["benchmarks.gone", "3"], "abcdef0") == f"3 {results.ROOT}/core\n"
     said = results.made("benchmarks.gone 3", "abcdef0")
     assert said.startswith("`benchmarks.gone 3` of commit abcdef0, version ")
     assert said.endswith(f"\n\n3 {results.ROOT}/core")

@@ -1,1 +1,0 @@
-"""Measurements of trainings that are watched."""
