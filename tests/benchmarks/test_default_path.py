@@ -7,6 +7,7 @@ import pytest
 
 from benchmarks.validity import default_path, imported, planned
 from benchmarks.validity.crowds import Crowd, draw, scenarios
+from leaderboard.boards import queries
 
 pytestmark = pytest.mark.django_db
 
@@ -45,6 +46,22 @@ def test_the_filter_changes_no_board(tmp_path):
     assert [r.rating for r in board.ratings.order_by("name")] == pytest.approx(
         default_path.board(crowd, entered).rating.tolist(), abs=0.01
     )
+
+
+def test_contexts_of_a_topic_are_a_group_that_nobody_declared(tmp_path, monkeypatch):
+    """The board says so, and its intervals are wider than with contexts that are all apart."""
+    crowd = Crowd((0.0, 0.3, 0.6, 0.9), people=6, contexts=32, topics=4, topic=2.0)
+    texts = ["a ship sails the sea", "flour for a cake", "who won that match", "my knee hurts"]
+    alone = ({name: said for name, said in row.items() if name != "group"} for row in imported.outputs(crowd))
+    rows = [row | {"context": [texts[int(row["context_id"][1:]) % 4]]} for row in alone]
+    monkeypatch.setattr(imported, "outputs", lambda crowd: iter(rows))
+    entered = draw(crowd, 5)
+    found, alone = imported.played(tmp_path, crowd, entered), default_path.board(crowd, entered)
+    width = {r.name: r.high - r.low for r in found.ratings.all()}
+    assert all(width[f"s{i}"] > alone.high[i] - alone.low[i] for i in range(4))
+    board = queries.board(found)
+    assert "|groups:texts|" in found.signature and board.population.groups < 32
+    assert any("Contexts whose texts are alike were judged alike" in doubt.text for doubt in board.doubts)
 
 
 def test_every_scenario_is_of_equal_systems():
