@@ -2,20 +2,15 @@
 
 storm    annotators judge one campaign until it is done, with double clicks, cut connections, requests sent again and
          answers that come late; afterwards the database is checked
-versus   page + judgment paced, then in a closed loop until the work is done; the same with Potato where its python is given
 faults   annotators judge and jobs run while the web server, a worker, Redis and PostgreSQL are killed at random; it starts
          a PostgreSQL and a Redis of its own
 commits  page + judgment in a closed loop with 10, 50 and 200 annotators, of this checkout and another commit by turns
 floor    what a judgment costs beside a bare Django view with one INSERT, under the same gunicorn, by turns
 backups  a backup taken while annotators judge, and one after it, restored elsewhere and compared page by page
-log-ins  people who sign in with a password all at once
-judging  a file of pairs judged by one worker and by two
 growth   server time and queries of every page and call, with few answers and with many
-waits    how long a calculation waits while a training runs on the embedded default
 
     FSYNC=on scripts/with_postgres_and_redis .venv/bin/python -m benchmarks.load storm --annotators 40
     .venv/bin/python -m benchmarks.load storm --annotators 10          (SQLite)
-    FSYNC=on scripts/with_postgres_and_redis .venv/bin/python -m benchmarks.load versus --potato-python POTATO_VENV/bin/python
 """
 
 import argparse
@@ -25,65 +20,46 @@ import signal
 import sys
 import tempfile
 from contextlib import ExitStack
+from importlib import import_module
 from pathlib import Path
+
+CROWD = {"annotators": 40, "items": 1000, "k": 3}
+OPTIONS = {  # of each command, and what they are if nobody says otherwise
+    "storm": CROWD | {"seed": 0},
+    "faults": CROWD
+    | {"seconds": 300.0, "kills": 6, "seed": 0, "pause": 3.0, "contexts": 600, "pairs": 20_000, "epochs": 4, "server-log": ""},
+    "commits": {"annotators": [10, 50, 200], "judgments": 400, "rounds": 4},
+    "floor": {"annotators": 20, "judgments": 400, "rounds": 5},
+    "backups": {"annotators": 10, "items": 200, "k": 3},
+    "growth": {"items": 100_000, "only": "", "few": 100, "folder": ""},
+}
+HELP = {
+    "seed": "draws the mishaps, and what is killed when",
+    "kills": "of the web server, a worker, Redis and PostgreSQL each",
+    "pause": "seconds that a judgment takes somebody, on average",
+    "contexts": "of the tournament; four outputs each",
+    "pairs": "of the judging job",
+    "epochs": "of the training",
+    "server-log": "keep what the server and its workers tell in this file",
+    "judgments": "a round; of commits at least five for each annotator, of floor's bare view four times as many rows",
+    "only": "pages whose address has this (a regular expression)",
+    "few": "items of the campaign beside it",
+    "folder": "keep the database of SQLite there, and use it where it is",
+}
 
 
 def options() -> argparse.Namespace:
     formatter = argparse.RawTextHelpFormatter
     parser = argparse.ArgumentParser(prog="python -m benchmarks.load", description=__doc__, formatter_class=formatter)
     commands = parser.add_subparsers(dest="command", required=True)
-    for name in ("storm", "versus", "log-ins"):
+    for name, defaults in OPTIONS.items():
         command = commands.add_parser(name)
-        command.add_argument("--annotators", type=int, default=40 if name == "storm" else 50)
-        if name == "log-ins":
-            command.add_argument("--rounds", type=int, default=3)
-        else:
-            command.add_argument("--items", type=int, default=1000)
-            command.add_argument("-k", type=int, default=3)
-        if name == "storm":
-            command.add_argument("--seed", type=int, default=0, help="draws the mishaps")
-        else:
-            command.add_argument("--potato-python", help="of an environment with potato-annotation and gunicorn")
-        if name == "versus":
-            command.add_argument("--paced-seconds", type=int, default=30)
-            command.add_argument("--without-script", action="store_false", dest="with_script", help="plain forms, in ours")
-    faults = commands.add_parser("faults")
-    faults.add_argument("--seconds", type=float, default=300)
-    faults.add_argument("--kills", type=int, default=6, help="of the web server, a worker, Redis and PostgreSQL each")
-    faults.add_argument("--seed", type=int, default=0, help="draws what is killed when")
-    faults.add_argument("--annotators", type=int, default=40)
-    faults.add_argument("--items", type=int, default=1000)
-    faults.add_argument("-k", type=int, default=3)
-    faults.add_argument("--pause", type=float, default=3.0, help="seconds that a judgment takes somebody, on average")
-    faults.add_argument("--contexts", type=int, default=600, help="of the tournament; four outputs each")
-    faults.add_argument("--pairs", type=int, default=20_000, help="of the judging job")
-    faults.add_argument("--epochs", type=int, default=4, help="of the training")
-    faults.add_argument("--server-log", type=Path, help="keep what the server and its workers tell in this file")
-    backups = commands.add_parser("backups")
-    backups.add_argument("--annotators", type=int, default=10)
-    backups.add_argument("--items", type=int, default=200)
-    backups.add_argument("-k", type=int, default=3)
-    commits = commands.add_parser("commits")
-    commits.add_argument("commit", help="what this checkout is compared with")
-    commits.add_argument("--annotators", type=int, nargs="+", default=[10, 50, 200])
-    commits.add_argument("--judgments", type=int, default=400, help="a round; at least five for each annotator")
-    commits.add_argument("--rounds", type=int, default=4)
-    floor = commands.add_parser("floor")
-    floor.add_argument("--annotators", type=int, default=20)
-    floor.add_argument("--judgments", type=int, default=400, help="a round; of the bare view four times as many rows")
-    floor.add_argument("--rounds", type=int, default=5)
-    judging = commands.add_parser("judging")
-    judging.add_argument("--pairs", type=int, default=200_000)
-    judging.add_argument("--workers", type=int, nargs="+", default=[1, 2])
-    judging.add_argument("--repeats", type=int, default=2)
-    growth = commands.add_parser("growth")
-    growth.add_argument("--items", type=int, default=100_000, help="ten answers each")
-    growth.add_argument("--only", default="", help="pages whose address has this (a regular expression)")
-    growth.add_argument("--few", type=int, default=100, help="items of the campaign beside it")
-    growth.add_argument("--folder", help="keep the database of SQLite there, and use it where it is")
-    waits = commands.add_parser("waits")
-    waits.add_argument("--repeats", type=int, default=10)
-    waits.add_argument("--pause", type=float, default=1.0, help="seconds between them")
+        if name == "commits":
+            command.add_argument("commit", help="what this checkout is compared with")
+        for option, default in defaults.items():
+            flag, several = "-k" if option == "k" else f"--{option}", isinstance(default, list)
+            kind, number = type(default[0] if several else default), "+" if several else None
+            command.add_argument(flag, type=kind, nargs=number, default=default, help=HELP.get(option))
     return parser.parse_args()
 
 
@@ -103,7 +79,7 @@ def main() -> int:
             chosen.services = database, broker = stack.enter_context(services.postgres_and_redis())
             os.environ |= {"DATABASE_URL": database.url, "BROKER_URL": broker.url}
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="comparena-load-"))
-        os.environ["DATA_DIR"] = getattr(chosen, "folder", None) or folder
+        os.environ["DATA_DIR"] = getattr(chosen, "folder", "") or folder
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
         os.environ.setdefault("LOG_LEVEL", "WARNING")
         import django
@@ -111,31 +87,7 @@ def main() -> int:
 
         django.setup()
         call_command("migrate", verbosity=0)
-        from benchmarks.load import (
-            backups,
-            calculation_wait,
-            commits,
-            comparison,
-            faults,
-            floor,
-            page_growth,
-            storm,
-            worker_numbers,
-        )
-
-        runs = {
-            "storm": storm.storm,
-            "versus": comparison.versus,
-            "log-ins": comparison.log_ins,
-            "faults": faults.faults,
-            "commits": commits.commits,
-            "floor": floor.floor,
-            "backups": backups.backups,
-            "judging": worker_numbers.judging,
-            "growth": page_growth.growth,
-            "waits": calculation_wait.waits,
-        }
-        run = runs[chosen.command]
+        run = getattr(import_module(f"benchmarks.load.{chosen.command}"), chosen.command)
         return asyncio.run(run(chosen, Path(folder)))
 
 

@@ -54,10 +54,6 @@ class Browser:
     async def post(self, path: str, fields: dict, kind: str, headers: dict | None = None) -> Response:
         return await self._timed(kind, self._request("POST", path, form(fields), headers))
 
-    async def post_json(self, path: str, body: str, kind: str, headers: dict | None = None) -> Response:
-        sent = {"Content-Type": "application/json", **(headers or {})}
-        return await self._timed(kind, self._request("POST", path, body.encode(), sent))
-
     async def post_and_hang_up(self, path: str, fields: dict) -> None:
         """The request arrives, the connection is cut before the answer."""
         self._write("POST", path, form(fields), None, *(await self._connection()))

@@ -20,15 +20,19 @@ SYSTEMS = 4
 WORDS = "the a river garden teacher talks about music when evening light falls over quiet streets and people wait".split()
 
 
+def sentence(draw: random.Random, words: int) -> str:
+    return " ".join(draw.choices(WORDS, k=words)).capitalize() + "."
+
+
 def texts(items: int, seed: int = 0) -> list[dict]:
     """Rows of outputs: contexts of three turns, four systems each; synthetic."""
     draw = random.Random(seed)
-    sentence = lambda n: " ".join(draw.choices(WORDS, k=n)).capitalize() + "."
     rows = []
     for number in range(items // SYSTEMS):
-        turns = [sentence(14) for _ in range(3)]
+        turns = [sentence(draw, 14) for _ in range(3)]
         for system in range(SYSTEMS):
-            rows.append({"context_id": f"c{number}", "context": turns, "system": f"system-{system}", "output": sentence(25)})
+            row = {"context_id": f"c{number}", "context": turns, "system": f"system-{system}"}
+            rows.append(row | {"output": sentence(draw, 25)})
     return rows
 
 

@@ -22,7 +22,6 @@ from django.db import connection
 
 from benchmarks.load import servers
 from benchmarks.load.browser import Browser, Timings
-from benchmarks.load.comparison import work
 from benchmarks.load.people import ComparenaPerson
 
 OVERLAP = 3
@@ -80,6 +79,24 @@ class Side:
         database, own, idle = (statistics.median(values) for values in zip(*self.others, strict=True))
         beside = f"beside it PostgreSQL {database:.2f}, these annotators {own:.2f}, cores idle {idle:.2f}"
         return f"  {self.name:<14} {rate:7.1f} judgments/s ({rates}); p95 {p95:6.0f} ms; {cpu:5.2f} ms CPU a judgment; {beside}"
+
+
+async def work(crowd: list, judgments: int, seconds: float = 300, every: float = 0.0) -> Timings:
+    """Judgments, each with the page of the next item, until the time is over or so many are sent."""
+    timings, end, left = Timings(), time.perf_counter() + seconds, [judgments]
+
+    async def judge(person) -> None:
+        person.browser.timings = timings
+        await asyncio.sleep(person.random.uniform(0, every))
+        answer = await person.page()
+        while answer and time.perf_counter() < end and left[0] > 0:
+            left[0] -= 1
+            begin = time.perf_counter()
+            answer = await person.judge(answer)
+            await asyncio.sleep(max(0.0, every - (time.perf_counter() - begin)))
+
+    await asyncio.gather(*(judge(person) for person in crowd))
+    return timings
 
 
 async def commits(options, folder: Path) -> int:

@@ -174,7 +174,7 @@ async def faults(options, folder: Path) -> int:
     load = [os.getloadavg()[0]]
     made = await with_database(job_results.Material, folder, options)
     campaign, token = await with_database(corpus.make, options.items, options.k, True)
-    with (options.server_log or folder / "server.log").open("wb") as log, servers.comparena(stderr=log) as server:
+    with Path(options.server_log or folder / "server.log").open("wb") as log, servers.comparena(stderr=log) as server:
         print("  each job alone first", flush=True)
         await with_database(wait_for_jobs)  # the boards of the first comparator
         without = await with_database(results_of, made)

@@ -3,10 +3,11 @@
 import hashlib
 import json
 import os
+import random
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.load.worker_numbers import pairs
+from benchmarks.load.campaign import sentence
 
 RECIPE = {"max_length": 64}
 
@@ -33,7 +34,7 @@ class Material:
         run(start_training([self.campaign], recipe=recipe(**RECIPE), foreground=True).job_id)
         self.version = ComparatorVersion.objects.get()
         self.path, self.out = folder / "pairs.jsonl", folder / "judged.jsonl"
-        pairs(self.path, options.pairs)
+        _pairs(self.path, options.pairs)
 
     def start(self) -> Started:
         """Queue the three for the workers."""
@@ -66,6 +67,14 @@ class Material:
         from evaluator.models import Utility
 
         Utility.objects.filter(version=self.version).delete()
+
+
+def _pairs(path: Path, count: int, seed: int = 0) -> None:
+    draw = random.Random(seed)
+    with path.open("w", encoding="utf-8") as file:
+        for _ in range(count):
+            turns, a, b = [sentence(draw, 14), sentence(draw, 14)], sentence(draw, 20), sentence(draw, 20)
+            file.write(json.dumps({"context": turns, "output_a": a, "output_b": b}) + "\n")
 
 
 def _sha(content: bytes) -> str:

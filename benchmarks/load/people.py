@@ -1,13 +1,11 @@
-"""Annotators of the two servers. Each opens a page, answers what its form asks, and sends it as the page would."""
+"""Annotators. Each opens a page, answers what its form asks, and sends it as the page would."""
 
-import json
 import random
 import re
 from dataclasses import dataclass
 
 from benchmarks.load.browser import Browser, Response
 
-PASSWORD = "a-long-password"  # noqa: S105
 ATTRIBUTE = re.compile(r'([\w-]+)(?:="([^"]*)")?')
 
 
@@ -55,11 +53,6 @@ class ComparenaPerson:
         joined = _expect(await self.browser.post(path, fields, "join"), 302)
         self.work = joined.headers["location"]
 
-    async def log_in(self, name: str, password: str) -> None:
-        page = _expect(await self.browser.get("/login/", "log-in page"), 200)
-        fields = _hidden(page.body, "username") | {"username": name, "password": password}
-        _expect(await self.browser.post("/login/", fields, "log-in"), 302)
-
     async def page(self) -> Answer | None:
         """The item in hand, answered at random; None where nothing is left."""
         return self._answer(_expect(await self.browser.get(f"{self.work}?start=1", "page"), 200))
@@ -85,38 +78,3 @@ class ComparenaPerson:
                 points.setdefault(entry["name"], []).append(entry["value"])
         fields |= {name: self.random.choice(values) for name, values in points.items()}
         return Answer(re.search(r'action="([^"]*)"', form[0])[1], fields)
-
-
-class PotatoPerson:
-    """What Potato's annotation.js sends for one item: the answer, then the step forward; then the page is loaded."""
-
-    def __init__(self, browser: Browser, number: int, criteria: list[str]):
-        self.browser, self.number, self.criteria = browser, number, criteria
-        self.random = random.Random(number)
-
-    async def join(self) -> None:
-        fields = {"email": f"load{self.number}", "pass": PASSWORD, "action": "signup"}
-        _expect(await self.browser.post("/register", fields, "join"), 302)
-        _expect(await self.browser.get("/", "join page"), 200, 302)
-
-    async def log_in(self, name: str, password: str) -> None:
-        _expect(await self.browser.get("/auth", "log-in page"), 200)
-        _expect(await self.browser.post("/auth", {"email": name, "pass": password}, "log-in"), 302)
-
-    async def page(self) -> Answer | None:
-        page = await self.browser.get("/annotate", "page")
-        if page.status == 302:
-            return None
-        item = next((i for i in _inputs(_expect(page, 200).body) if i.get("id") == "instance_id"), None)
-        if item is None:
-            return None  # its page of thanks
-        scores = {f"{c}:{(value := self.random.randint(1, 5))}": str(value) for c in self.criteria}
-        return Answer("/updateinstance", {"instance_id": item["value"], "annotations": scores, "span_annotations": []})
-
-    async def judge(self, answer: Answer) -> Answer | None:
-        stored = _expect(await self.browser.post_json(answer.path, json.dumps(answer.fields), "judgment"), 200)
-        if json.loads(stored.body).get("status") == "error":
-            raise Broken(stored.body[:300])
-        step = json.dumps({"action": "next_instance", "instance_id": answer.fields["instance_id"]})
-        await self.browser.post_json("/annotate", step, "step", {"X-Potato-Navigation": "1"})
-        return await self.page()

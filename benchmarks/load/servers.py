@@ -1,6 +1,5 @@
-"""The two servers, started as their operators start them, on free ports of this machine."""
+"""The server, started as its operators start it, on a free port of this machine."""
 
-import json
 import os
 import signal
 import socket
@@ -79,49 +78,6 @@ def comparena(**options):
     port = free_port()
     command = [sys.executable, "manage.py", "serve", f"--port={port}"]
     return running(command, port, "/login/", **{"cwd": ROOT, **options})
-
-
-def potato(python: str, folder: Path, texts: list[dict], criteria: list[str], k: int):
-    """The gunicorn line of Potato's docker-entrypoint.sh: one worker, eight threads."""
-    port = free_port()
-    (folder / "items.jsonl").write_text("".join(json.dumps(row) + "\n" for row in texts), encoding="utf-8")
-    config = {
-        "annotation_task_name": "load",
-        "task_dir": ".",
-        "site_dir": "default",
-        "secret_key": "load",
-        "output_annotation_dir": "out",
-        "output_annotation_format": "jsonl",
-        "alert_time_each_instance": 10**7,
-        "data_files": ["items.jsonl"],
-        "item_properties": {"id_key": "id", "text_key": "text"},
-        "user_config": {"allow_all_users": True, "users": []},
-        "authentication": {"method": "in_memory"},
-        "server": {"port": port},
-        "require_password": True,
-        "assignment_strategy": "random",
-        "max_annotations_per_item": k,
-        "num_annotators_per_item": k,
-        "max_annotations_per_user": len(texts),
-        "annotation_schemes": [_potato_scheme(name) for name in criteria],
-    }
-    (folder / "config.yaml").write_text(json.dumps(config), encoding="utf-8")  # JSON is YAML
-    log = (folder / "gunicorn.log").open("w")
-    command = [
-        str(Path(python).parent / "gunicorn"),
-        f"--bind={HOST}:{port}",
-        "--workers=1",
-        "--threads=8",
-        "--timeout=120",
-        "--access-logfile=-",
-        "--error-logfile=-",
-        "potato.flask_server:create_app('config.yaml')",
-    ]
-    return running(command, port, "/health", cwd=folder, stderr=log)
-
-
-def _potato_scheme(name: str) -> dict:
-    return {"annotation_type": "likert", "name": name, "description": name, "min_label": "poor", "max_label": "good", "size": 5}
 
 
 def free_port() -> int:
