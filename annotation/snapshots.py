@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 
-from annotation.models import Campaign, FormerName, Output, Snapshot
+from annotation.models import Campaign, FormerName, Output, Purpose, Snapshot, Submission
 from annotation.questions import registry
 
 FORMAT = 1
@@ -59,6 +59,17 @@ class SnapshotContent:
 def latest_snapshot(campaign: Campaign) -> Snapshot | None:
     """The one accepted last. Its row; its content, which may be large, is read where it is asked for."""
     return campaign.snapshots.defer("content").first()
+
+
+def has_newer_answers(snapshot: Snapshot) -> bool:
+    """Did answers come after it was accepted last, on the pages or by an import?"""
+    since, campaign = snapshot.accepted_at, snapshot.campaign
+    imports = campaign.audit_events.filter(action="import", created_at__gt=since)
+    files = {kind.files for kind in registry.kinds()}
+    if any(files & set(event.detail.get("new", {})) for event in imports):
+        return True
+    given = Submission.objects.filter(annotator__campaign=campaign, created_at__gt=since, retracted_at=None, is_surplus=False)
+    return given.filter(assignment__purpose=Purpose.EVALUATION).exists()
 
 
 def since_frozen(snapshot: Snapshot | None) -> tuple[str, ...]:

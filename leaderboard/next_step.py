@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from django.db.models import F
 from django.urls import reverse
 
-from annotation.models import Campaign, Job, Output, Purpose, Snapshot, Submission
-from annotation.questions import registry
+from annotation.models import Campaign, Job, Output, Purpose, Snapshot
 from annotation.questions.store import is_answered
-from annotation.snapshots import latest_snapshot
+from annotation.snapshots import has_newer_answers, latest_snapshot
 from evaluator.versions.registry import passed
 from leaderboard.models import Tournament
 
@@ -32,7 +31,7 @@ def next_step(campaign: Campaign) -> NextStep:
     snapshot = latest_snapshot(campaign)
     if snapshot is None:
         return _first_answers(campaign)
-    if _has_newer_answers(campaign, snapshot):
+    if has_newer_answers(snapshot):
         return NextStep("Freeze a new snapshot that includes the latest answers", "quality")
     return _boards(campaign, snapshot)
 
@@ -73,13 +72,3 @@ def _boards(campaign: Campaign, snapshot: Snapshot) -> NextStep:
     if not campaign.board_is_public:
         return NextStep("Show the board to others", "play", "who-sees")
     return NextStep("Cite the board, or embed it in other pages", "leaderboard", "cite")
-
-
-def _has_newer_answers(campaign: Campaign, snapshot: Snapshot) -> bool:
-    """Given on the pages since then, or imported."""
-    since = snapshot.accepted_at
-    given = Submission.objects.filter(annotator__campaign=campaign, created_at__gt=since, retracted_at=None, is_surplus=False)
-    imports = campaign.audit_events.filter(action="import", created_at__gt=since)
-    files = {kind.files for kind in registry.kinds()}
-    imported = any(files & set(event.detail.get("new", {})) for event in imports)
-    return imported or given.filter(assignment__purpose=Purpose.EVALUATION).exists()

@@ -22,6 +22,7 @@ from evaluator.comparator.supervision.self_supervision import exchanges, unseen
 from evaluator.encoders.text_encoder import KeptEncodings
 from evaluator.judges.protocol import Judge
 from evaluator.judges.texts import Referenced, Text, context_key
+from evaluator.metaevaluation.correlation import UndefinedCorrelation
 from evaluator.metaevaluation.score_changes import SIGMAS, noisy_correlations, rounded
 from evaluator.metrics.inputs import MissingInput, Training
 from evaluator.metrics.registry import build
@@ -142,9 +143,17 @@ def _measured(asked: Asked, name: str, metric: str, found: Mapping[str, Result],
     if name == OWN:
         result["relevance"] = correlations(u, replace(known.people, scores=_of_five(known, 1)[:, None]), asked.seed)
     if metric == EVALUATOR:
-        result["noise"] = {str(sigma): noisy_correlations(u, people, sigma) for sigma in SIGMAS}
+        result["noise"] = {str(sigma): _noisy(u, people, sigma) for sigma in SIGMAS}
         result["rounded"] = correlations(rounded(u, 1, 5), known.people, asked.seed)
     return result
+
+
+def _noisy(u: np.ndarray, people: np.ndarray, sigma: float) -> tuple[float, float] | None:
+    """None where all outputs have one score, so that there is no correlation."""
+    try:
+        return noisy_correlations(u, people, sigma)
+    except UndefinedCorrelation:
+        return None
 
 
 def _figures(u: np.ndarray, known: JudgedSet, rows: np.ndarray, seed: int) -> Result:

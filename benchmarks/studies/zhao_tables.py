@@ -36,6 +36,7 @@ THEIRS_4 = {  # (metric, learnt in DailyDialog, judges there): Pearson, Spearman
 THEIRS_NOISE = {"0.1": (0.64, 0.65), "0.5": (0.61, 0.62)}  # with noise
 POINTS = np.arange(1, 5.5, 0.5)  # borders of the distributions
 BOTH = ("sample_pearson", "sample_spearman")
+NONE = "none"  # where all outputs have one score
 
 
 def tables(results: Mapping[str, Result]) -> list[Table]:
@@ -120,7 +121,8 @@ def _few(few: Sequence[Result], all_of: Result | None, name: str) -> Table:
             mine = [r for r in few if (r["judge"], r["asked"]) == (judge, asked)]
             if mine:
                 rows.append([judge, f"{np.mean([r['outputs'] for r in mine]):.0f}", str(len(mine)), *_both(*mine)])
-                bars[f"{judge}, {rows[-1][1]}"] = float(np.mean([r["figures"]["sample_pearson"][0] for r in mine]))
+                if values := [r["figures"]["sample_pearson"][0] for r in mine if "sample_pearson" in r["figures"]]:
+                    bars[f"{judge}, {rows[-1][1]}"] = float(np.mean(values))
     if all_of:
         rows.append([EVALUATOR, f"all {len(all_of['people'])}, out of fold", "1", *_both(all_of["all"])])
     about = "Whole contexts are drawn, and the outputs of all others measured. The paper: about 100 come close to 720 (0.64)."
@@ -129,14 +131,14 @@ def _few(few: Sequence[Result], all_of: Result | None, name: str) -> Table:
 
 
 def _robust(own: Result, noisy: Sequence[Result]) -> Table:
-    plain = [f"{own['all']['figures'][name][0]:.3f}" for name in BOTH]
+    plain = [f"{own['all']['figures'][name][0]:.3f}" if name in own["all"]["figures"] else NONE for name in BOTH]
     rows = [
         ["as it is", *plain, "0.64", "0.66"],
         ["rounded to 1, 2, 3, 4, 5", *_both({"figures": own["rounded"]}), "0.65", "0.66"],
     ]
-    for sigma, (by_pearson, by_spearman) in own["noise"].items():
+    for sigma, given in own["noise"].items():
         label = f"noise of {sigma} on what it is measured by, 100 seeds"
-        rows.append([label, f"{by_pearson:.3f}", f"{by_spearman:.3f}", *numbers(THEIRS_NOISE[sigma], digits=2)])
+        rows.append([label, *(numbers(given) if given else [NONE] * 2), *numbers(THEIRS_NOISE[sigma], digits=2)])
         if mine := [r for r in noisy if str(r["sigma"]) == sigma]:
             label = f"noise of {sigma} on what it learns, {len(mine)} trainings"
             rows.append([label, *_both(*mine), *numbers(THEIRS_NOISE[sigma], digits=2)])
@@ -148,7 +150,13 @@ def _robust(own: Result, noisy: Sequence[Result]) -> Table:
 
 
 def _both(*of: Result) -> list[str]:
-    return [cell([r["figures"].get(name) for r in of]) for name in BOTH]
+    """Where all outputs have one score there is no correlation: `NONE`, or of how many draws there is one."""
+    found = []
+    for name in BOTH:
+        known = [r["figures"][name] for r in of if r["figures"].get(name)]
+        some = f", of {len(known)} of {len(of)}" if 0 < len(known) < len(of) else ""
+        found.append(cell(known) + some if known else NONE)
+    return found
 
 
 def _with_sd(of: Result) -> list[str]:

@@ -101,7 +101,9 @@ def _snapshots(numbers: Numbers) -> QuerySet[Snapshot]:
 
 
 def _manifest(campaign: Campaign, numbers: Numbers, files: Json) -> Json:
-    boards = [queries.board(t) for t in queries.finished(campaign).filter(pk__in=numbers[Tournament]).order_by("pk")]
+    boards = [
+        queries.board(t, today=False) for t in queries.finished(campaign).filter(pk__in=numbers[Tournament]).order_by("pk")
+    ]
     return {
         "comparena_archive": FORMAT,
         "about": ABOUT,

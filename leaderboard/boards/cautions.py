@@ -44,6 +44,7 @@ def _cautions(board: Board) -> Iterator[tuple[str, str]]:
     for found in board.basis.people.left_out if board.basis.people else ():
         yield "left out", left_out(board, found)
     yield "since", since(board)
+    yield "newer", newer(board)
     yield "looks", looks(board)
     yield "order", ORDER_OF_GAMES if board.method.name == "glicko2-by-game" else ""
     yield "simulated", SIMULATED if board.basis.simulated else ""
@@ -134,6 +135,13 @@ def since(board: Board) -> str:
     more = len(board.since) - NAMED
     said = [*board.since[:NAMED], *([f"And {more:,} more of the kind."] if more > 0 else [])]
     return f"About its snapshot {board.provenance.snapshot}: {' '.join(said)}"
+
+
+def newer(board: Board) -> str:
+    """Where people have answered since."""
+    if not board.newer_than:
+        return ""
+    return f"Newer answers have come since its snapshot was frozen on {board.newer_than}. They are not in this board."
 
 
 def looks(board: Board) -> str:

@@ -37,7 +37,7 @@ def summary(campaign: Campaign) -> dict:
     """Of the board that the campaign's leaderboard opens on: `in_short`, and when it was played."""
     opened = default_board(campaign)
     assert opened is not None  # `campaigns` lists those that have one
-    return {**in_short(alone(opened, live=True)), "played": opened.finished_at}
+    return {**in_short(alone(opened, live=True, today=True)), "played": opened.finished_at}
 
 
 def in_short(board: Board) -> dict:

@@ -7,7 +7,7 @@ from statistics import median
 from django.db.models import Q
 
 from annotation.models import Campaign
-from annotation.snapshots import latest_snapshot, since_frozen
+from annotation.snapshots import has_newer_answers, latest_snapshot, since_frozen
 from core.errors import Refused
 from evaluator.models import Judge
 from evaluator.roster import judge_named
@@ -125,18 +125,22 @@ def asked_by(tournament: Tournament) -> tuple[str, str]:
     return tournament.basis, "" if tournament.version else tournament.judge_name
 
 
-def board(tournament: Tournament, people: Tournament | None = None, live: bool = False, population: str = "") -> Board:
+def board(
+    tournament: Tournament, people: Tournament | None = None, live: bool = False, population: str = "", today: bool = True
+) -> Board:
     """A finished tournament's board. people: theirs, to compare it with; by default the newest that was finished before this
     one, so that the same tournament always gives the same board. live: systems by the names they have now. population:
-    "annotators" for what is known of these annotators only, where a board speaks of other people too."""
+    "annotators" for what is known of these annotators only, where a board speaks of other people too. today: with a word
+    on answers that came later."""
     people = people or latest(tournament.campaign, PEOPLE, tournament.criterion, until=tournament)
-    found = replace(alone(tournament, live), agreement=agreement_with_people(tournament, people))
+    found = replace(alone(tournament, live, today), agreement=agreement_with_people(tournament, people))
     return found.for_annotators() if population == "annotators" else found
 
 
-def alone(tournament: Tournament, live: bool = False) -> Board:
+def alone(tournament: Tournament, live: bool = False, today: bool = False) -> Board:
     """The same, set beside no other board."""
     found = replace(stored(tournament).within_scale(), since=since_frozen(tournament.snapshot))
+    found = _with_newer(found, tournament) if today else found
     if not live:
         return found
     now = {pk: (then, name) for pk, then, name in tournament.ratings.values_list("system_id", "name", "system__name")}
@@ -147,6 +151,15 @@ def alone(tournament: Tournament, live: bool = False) -> Board:
 def stored(tournament: Tournament) -> Board:
     """As it was when it was finished."""
     return from_json(Board, tournament.board) if tournament.board else older_board(tournament)
+
+
+def _with_newer(board: Board, tournament: Tournament) -> Board:
+    """Where it rests on people's answers, and newer ones have come: whoever reads it learns that there are some, and not how
+    many, since a count would tell day by day how a study goes on."""
+    snapshot = tournament.snapshot
+    if tournament.basis == JUDGE or snapshot is None or not has_newer_answers(snapshot):
+        return board
+    return replace(board, newer_than=f"{snapshot.accepted_at:%Y-%m-%d}")
 
 
 def choices(campaign: Campaign) -> list[tuple[str, str, str]]:

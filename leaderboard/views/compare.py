@@ -10,7 +10,7 @@ from leaderboard.views.common import JUDGE, asked_board, board_links, confidence
 def beside(request, slug):
     context = public_page(request, slug, "beside")
     boards, pairs = overviews.side_by_side(context["campaign"], request.GET.get("criterion"))
-    shown = [queries.alone(board, live=True) for board in boards]
+    shown = [queries.alone(board, live=True, today=True) for board in boards]
     rows_of = [{row.system: row for row in board.standings} for board in shown]
     names = list(dict.fromkeys(name for rows in rows_of for name in rows))
     criteria = sorted({criterion for *_, criterion in queries.choices(context["campaign"])})
@@ -46,7 +46,7 @@ def history(request, slug):
     if shown:
         played, systems = overviews.history(campaign, shown.basis, shown.criterion, queries.asked_by(shown)[1])
         points = [s | {"points": [p and _numbers(p) for p in s["points"]]} for s in systems]
-        trees = [queries.alone(board, live=True) for board in played]
+        trees = [queries.alone(board, live=True, today=board is played[-1]) for board in played]
         context |= {
             "played": list(zip(played, trees)),
             "systems": systems,
@@ -64,7 +64,7 @@ def breakdown(request, slug):
     boards, systems = overviews.by_criterion(campaign, *queries.asked_by(shown)) if shown else ([], [])
     context |= {"boards": board_links(campaign, shown), "shown": shown, "by_criterion": boards, "systems": systems}
     if shown:
-        board = queries.alone(shown, live=True)
+        board = queries.alone(shown, live=True, today=True)
         trees = [board if one.pk == shown.pk else queries.alone(one, live=True) for one in boards]
         context |= {"board": board, "judged_by": wording.judged_by(board), "trees": trees}
     return render(request, "leaderboard/breakdown.html", context)

@@ -40,7 +40,7 @@ def system_list(request, slug):
     found, asked = searched(request, campaign.systems.all(), "name", "description")
     opened = queries.default_board(campaign)
     context |= {"form": form, "systems": paged(request, overviews.systems(campaign, found)), "asked": asked}
-    context["board"] = opened and queries.alone(opened, live=True)
+    context["board"] = opened and queries.alone(opened, live=True, today=True)
     return render(request, "leaderboard/systems.html", context, status=422 if request.method == "POST" else 200)
 
 
@@ -104,7 +104,7 @@ def _system_page(request, context, shown: System, describe_form=None, outputs_fo
     board = queries.default_board(campaign)
     context |= {"system": shown, "boards": overviews.boards_of(shown), "tournament": board}
     for row in context["boards"]:
-        row.board = queries.alone(row.tournament, live=True)
+        row.board = queries.alone(row.tournament, live=True, today=True)
     if context["member"]:
         best, worst = samples.best_and_worst(board, shown) if board else ([], [])
         initial = {"name": shown.name, "description": shown.description, "link": shown.link}

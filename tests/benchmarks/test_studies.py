@@ -11,7 +11,7 @@ import pytest
 from annotation.assessment.assess import assess
 from annotation.data.importer import import_scores
 from annotation.models import Campaign, Output
-from benchmarks.studies import report, runs, three_head, zhang, zhou, zhou_tables
+from benchmarks.studies import report, runs, three_head, zhang, zhao, zhao_tables, zhou, zhou_tables
 from benchmarks.studies.__main__ import main
 from benchmarks.studies.study import Part, Table, keys, run, with_needs
 from comparena import command
@@ -262,3 +262,26 @@ def test_a_campaigns_own_scores_make_the_tables_that_they_allow(world, tmp_path)
     assert set(rows["Table 5: F1, encoder frozen"]) == {"aspect", "---", "Overall"}
     with pytest.raises(SystemExit):
         main(["zhou", "--out", str(tmp_path)])
+
+
+def test_zhaos_tables_stand_where_an_evaluator_gives_one_score_everywhere():
+    """There is no correlation then; what is left of several draws says how many they are."""
+    same, some = {"figures": {}, "sd": 0.0, "people_sd": 1.0, "outputs": 4}, [0.5, 0.1, 0.8, 0.01, 4]
+    own = {"set": zhao_tables.OWN, "metric": zhao_tables.EVALUATOR, "utilities": [3.0] * 4, "people": [1.0, 2.0, 4.0, 5.0]}
+    own |= {
+        "all": same,
+        "without_people": same,
+        "rounded": {},
+        "noise": {"0.1": zhao._noisy(np.full(4, 3.0), np.arange(4.0), 0.1)},
+    }
+    draws = [
+        {"judge": "comparator", "asked": 100, "outputs": 9, "figures": figures}
+        for figures in ({}, {n: some for n in zhao_tables.BOTH})
+    ]
+    found = {table.title.split(":")[0]: table for table in zhao_tables.tables({"own": own, "a": draws[0], "b": draws[1]})}
+    assert [row[:3] for row in found["Appendix D and 6.3"].rows[:3]] == [
+        ["as it is", "none", "none"],
+        ["rounded to 1, 2, 3, 4, 5", "none", "none"],
+        ["noise of 0.1 on what it is measured by, 100 seeds", "none", "none"],
+    ]
+    assert found["Figure 2"].rows[0][2:4] == ["2", "0.500 [0.10, 0.80] (p 0.010), of 1 of 2"]

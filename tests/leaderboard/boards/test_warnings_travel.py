@@ -1,5 +1,5 @@
 """A board with everything wrong at once, through every door: simulated people who disagree, about two groups of systems that
-never met, and one of them withdrew since. Each door has to say all four."""
+never met, one of them withdrew since, and another answered since. Each door has to say all five."""
 
 import html
 import importlib.util
@@ -46,6 +46,8 @@ def through_every_door(folder) -> dict[str, str]:
     tournament = Tournament.objects.get(campaign=campaign)
     pk = tournament.pk
     withdraw_annotator(campaign.annotators.get(name="p0"))
+    late = [{**disagreeing()[0], "annotator": "p9"}]
+    import_judgments(campaign, write(folder, "late.jsonl", late), simulated=True)
     printed = io.StringIO()
     call_command("leaderboard", "doors", stdout=printed)
     anybody = Client()  # boards are public, so what is said is said to strangers
@@ -106,6 +108,7 @@ def test_each_door_says_all_that_is_wrong(said, door):
     assert "not accepted" in seen or "rejected" in seen
     assert "m1, m2" in seen and "m3, m4" in seen and "cannot be compared" in seen
     assert "1 annotator withdrew" in seen and "p0 withdrew" not in seen
+    assert "newer answers have come since its snapshot was frozen on 20" in seen and "p9" not in seen
 
 
 @pytest.mark.parametrize("door", ["json", "csv", "tex", "svg", "page", "embed", "text", "client", "card"])
