@@ -165,7 +165,7 @@ export const listen = (isBusy) => {
       ahead.push(key);
       return event.preventDefault();
     }
-    if (at.matches("select")) return;
+    if (at.matches("select")) return key === "Escape" && at.blur(); // so that Enter sends
     if (at.matches("textarea, input:not([type=radio], [type=range], [type=checkbox])")) {
       if (key === "Escape") at.blur();
       if (key !== "Enter" || !at.closest("[data-answer]")) return;
