@@ -151,8 +151,10 @@ def test_a_ranking(open_page, people, tmp_path):
     expect(page.get_by_role("heading", name="All done")).to_be_visible()
 
     page = begun(open_page, campaign, "carol", **PHONE)
+    assert page.locator("[data-answer]").bounding_box()["height"] < 0.15 * 844  # the texts have the screen
     page.locator("[data-jump-to=C]").tap()
     assert 0 <= page.locator("[data-text=C]").bounding_box()["y"] < 20
+    page.locator("[data-unfold]").tap()
     for letter, place in zip("ABCD", places(page)):
         line = page.get_by_role("radiogroup", name=f"Text {letter}")
         line.get_by_role("radio", name=place).tap()
@@ -162,7 +164,9 @@ def test_a_ranking(open_page, people, tmp_path):
 
     page = begun(open_page, campaign, "amal", language="ar", **PHONE)
     assert_axe_clean(page)
+    page.locator("[data-unfold]").tap()
     expect(page.get_by_role("radiogroup", name="النص D")).to_be_visible()
+    assert_axe_clean(page)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     for key in places(page):
         page.keyboard.press(key)
@@ -184,3 +188,16 @@ def test_letters_can_be_dragged(open_page, people, tmp_path):
     lines[2].locator(".called").drag_to(lines[0].locator(".called"))
     for line, place in zip(lines, "231"):
         expect(line.get_by_role("radio", name=place)).to_be_checked()
+
+    page = begun(open_page, campaign, "bob", **PHONE)
+    page.locator("[data-unfold]").tap()
+    touch = page.context.new_cdp_session(page)
+
+    def at(letter):
+        box = page.get_by_role("radiogroup", name=f"Text {letter}").locator(".called").bounding_box()
+        return [{"x": box["x"] + box["width"] / 2, "y": box["y"] + box["height"] / 2}]
+
+    for kind, points in (("touchStart", at("A")), ("touchMove", at("B")), ("touchMove", at("C")), ("touchEnd", [])):
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    for letter, place in zip("ABC", "312"):
+        expect(page.get_by_role("radiogroup", name=f"Text {letter}").get_by_role("radio", name=place)).to_be_checked()
