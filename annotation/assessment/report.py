@@ -10,6 +10,7 @@ from annotation.assessment.dependence import notes
 from annotation.assessment.rule_text import rule_in_words
 from annotation.models import Campaign, Snapshot
 from annotation.questions import registry
+from core.spreadsheets import no_formula
 
 RELIABILITY = "Reliability: generalizability coefficient of the systems' means over people and contexts, of all answers."
 OPEN = "(to be written)"
@@ -220,16 +221,11 @@ def as_csv(sections: list[Section]) -> str:
     writer = csv.writer(out)
     writer.writerow(["section", "row", "column", "value"])
     for section in sections:
-        writer.writerows([section.title, "", "", _cell(line)] for line in section.lines)
+        writer.writerows([section.title, "", "", no_formula(line)] for line in section.lines)
         for row in section.rows:
             cells = zip(section.header[1:], row[1:])
-            writer.writerows([section.title, _cell(row[0]), name, _cell(value)] for name, value in cells)
+            writer.writerows([section.title, no_formula(row[0]), name, no_formula(value)] for name, value in cells)
     return out.getvalue()
-
-
-def _cell(text: str) -> str:
-    """Never a formula where a spreadsheet opens it."""
-    return f"'{text}" if text[:1] in ("=", "+", "@", "\t", "\r") else text
 
 
 WRITERS = {"md": as_markdown, "tex": as_latex, "csv": as_csv}

@@ -13,6 +13,7 @@ from annotation.models import Campaign, Context, Criterion
 from annotation.questions import registry, store
 from annotation.questions.kind import Kind
 from annotation.questions.strength import BESIDE
+from core.spreadsheets import FORMULA
 
 ABOUT = ["annotator", "seconds", "active_seconds", "answered_at", "simulated", "kept", "dropped_by"]
 OUTPUT_FIELDS = ["context_id", "group", "system", "checkpoint", "sample", "aspect"]
@@ -48,8 +49,6 @@ CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-
 PREFERENCES = "preferences"
 # Fields that a file has only where the campaign does, so that files of other campaigns stay as they were.
 OPTIONAL = {"group", "best", "chosen_at", "cannot_say", *BESIDE}
-# What makes a spreadsheet run a cell (OWASP, "CSV Injection"), the full-width signs too.
-FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 Decide = Callable[[int | None, int, object], tuple[bool | None, str | None]]
 Rows = Callable[[Campaign], Iterator[dict]]
 _others: dict[str, tuple[list[str], Rows]] = {"outputs": (corpus_export.COLUMNS, corpus_export.exported_outputs)}

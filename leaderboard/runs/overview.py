@@ -12,9 +12,9 @@ from django.http import Http404
 
 from annotation.models import Campaign, Context, Job
 from core.errors import Refused
+from core.spreadsheets import without_formulas
 from core.version import code_version
 from evaluator.selection.best_checkpoint import is_known
-from leaderboard.boards.exports import no_formula
 from leaderboard.models import Run, RunOutput
 from leaderboard.runs import costs
 from leaderboard.runs.judgments import waiting_of
@@ -181,7 +181,7 @@ def as_csv(run: Run) -> str:
     rows = [{**point, **made} for point in whole["points"]]
     writer = csv.DictWriter(out, list(rows[0]) if rows else ["step", *made])
     writer.writeheader()
-    writer.writerows({name: no_formula(v) if isinstance(v, str) else v for name, v in row.items()} for row in rows)
+    writer.writerows(map(without_formulas, rows))
     return out.getvalue()
 
 
