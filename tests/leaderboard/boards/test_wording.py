@@ -292,6 +292,8 @@ SAID = [
         replace(BOARD.joining[0], contexts=0),
         "Ant & Co_50% and Cat answered no common context; import outputs for the same contexts to join them.",
     ),
+    (cautions.newer, BOARD, "Newer answers have come since its snapshot was frozen on 2026-11-28. They are not in this board."),
+    (cautions.newer, replace(BOARD, newer_than=""), ""),
     (
         cautions.looks,
         BOARD,
@@ -334,6 +336,7 @@ def test_what_is_known_twice_is_said_once():
         "left out",
         "left out",
         "since",
+        "newer",
         "looks",
         "simulated",
     ]
