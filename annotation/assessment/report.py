@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from annotation.assessment.datasheet import datasheet
 from annotation.assessment.dependence import notes
 from annotation.assessment.rule_text import rule_in_words
+from annotation.data.spreadsheets import no_formula
 from annotation.models import Campaign, Snapshot
 from annotation.questions import registry
-from core.spreadsheets import no_formula
 
 RELIABILITY = "Reliability: generalizability coefficient of the systems' means over people and contexts, of all answers."
 OPEN = "(to be written)"

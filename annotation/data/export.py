@@ -9,11 +9,11 @@ from itertools import chain
 from annotation.data import corpus_export
 from annotation.data.direction import may_be_low
 from annotation.data.fields import kinds_of_files
+from annotation.data.spreadsheets import FORMULA
 from annotation.models import Campaign, Context, Criterion
 from annotation.questions import registry, store
 from annotation.questions.kind import Kind
 from annotation.questions.strength import BESIDE
-from core.spreadsheets import FORMULA
 
 ABOUT = ["annotator", "seconds", "active_seconds", "answered_at", "simulated", "kept", "dropped_by"]
 OUTPUT_FIELDS = ["context_id", "group", "system", "checkpoint", "sample", "aspect"]

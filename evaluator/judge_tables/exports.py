@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
-from core.spreadsheets import without_formulas
+from annotation.data.spreadsheets import without_formulas
 from evaluator.judge_tables.cautions import cautions
 from evaluator.judge_tables.text_tables import aligned, notes, tabular
 from evaluator.metaevaluation.robustness import FEWEST_CASES

@@ -5,7 +5,7 @@ import io
 import shlex
 from typing import Any
 
-from core.spreadsheets import without_formulas
+from annotation.data.spreadsheets import without_formulas
 from evaluator.judge_tables.cautions import cautions
 from evaluator.judge_tables.text_tables import aligned, notes, tabular
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.template.loader import render_to_string
 
-from core.spreadsheets import without_formulas
+from annotation.data.spreadsheets import without_formulas
 from leaderboard.boards import diagnoses, wording
 from leaderboard.boards.board import Board
 from leaderboard.boards.cautions import cautions

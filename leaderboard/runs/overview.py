@@ -10,9 +10,9 @@ from typing import Any
 from django.db.models import Count, Max, Q
 from django.http import Http404
 
+from annotation.data.spreadsheets import without_formulas
 from annotation.models import Campaign, Context, Job
 from core.errors import Refused
-from core.spreadsheets import without_formulas
 from core.version import code_version
 from evaluator.selection.best_checkpoint import is_known
 from leaderboard.models import Run, RunOutput

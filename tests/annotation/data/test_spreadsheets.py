@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.spreadsheets import no_formula, without_formulas
+from annotation.data.spreadsheets import no_formula, without_formulas
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1+cmd", "-2+3", "@SUM(A1)", "\tTab", "＝1", "-1 (=A1)", "- none"])
