@@ -15,6 +15,7 @@ from annotation import jobs
 from annotation.assessment.agreement_figures import pictures
 from annotation.assessment.annotator_review import annotators
 from annotation.assessment.assess import accepted_by
+from annotation.assessment.dependence import note_figures
 from annotation.assessment.disagreement import disagreement_figures
 from annotation.assessment.filter_preview import preview
 from annotation.assessment.live import people_figures, progress_figures
@@ -37,6 +38,7 @@ FUNCTIONS: dict[str, Callable[..., dict]] = {  # by stored name: each takes (cam
     "pictures": pictures,
     "annotators": annotators,
     "study": study,
+    "dependence": note_figures,
     "difference": difference_figures,
     "acceptance": accepted_by,  # of `acceptance`, which makes its rows
 }
