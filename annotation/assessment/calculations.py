@@ -124,9 +124,12 @@ def _renew(campaign: Campaign, what: str, key: str, settings: dict, title: str, 
     return row
 
 
-def look_up(campaign: Campaign, what: str, title: str, user: User | None = None, **settings) -> tuple[dict | None, Job | None]:
-    """(result, None), or (None, the job that works it out). Raises Refused where there is nothing to work with."""
-    key = _key(campaign, what, settings)
+def look_up(
+    campaign: Campaign, what: str, title: str, user: User | None = None, state: list | None = None, **settings
+) -> tuple[dict | None, Job | None]:
+    """(result, None), or (None, the job that works it out). Raises Refused where there is nothing to work with. state: of the
+    campaign (`state_of`), where it is known already."""
+    key = _key(campaign, what, settings, state)
     row = Calculation.objects.filter(campaign=campaign, key=key).select_related("job").first()
     if row and row.result is not None:
         return row.result, None
@@ -190,14 +193,18 @@ def _answers(campaign: Campaign) -> int:
     return sum(store.counts(campaign).values())
 
 
-def _key(campaign: Campaign, what: str, settings: dict) -> str:
-    """SHA-256 of everything that the figures depend on, as far as it changes: answers, withdrawals, adjudications, and
-    what the audit trail saw last (imports, replaced outputs, changed criteria)."""
-    state = [
+def _key(campaign: Campaign, what: str, settings: dict, state: list | None = None) -> str:
+    """SHA-256 of everything that the figures depend on."""
+    return hashlib.sha256(json.dumps([FORMAT, what, settings, state or state_of(campaign)], default=str).encode()).hexdigest()
+
+
+def state_of(campaign: Campaign) -> list:
+    """What figures depend on, as far as it changes: answers, withdrawals, adjudications, and what the audit trail saw last
+    (imports, replaced outputs, changed criteria)."""
+    return [
         *store.state(campaign),
         campaign.annotators.aggregate(Count("pk"), Max("withdrawn_at")),
         campaign.adjudications.aggregate(Count("pk"), Max("pk")),
         AuditEvent.objects.filter(campaign=campaign).exclude(NOT_READ).aggregate(Max("pk")),
         campaign.seed,
     ]
-    return hashlib.sha256(json.dumps([FORMAT, what, settings, state], default=str).encode()).hexdigest()

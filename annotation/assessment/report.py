@@ -5,7 +5,7 @@ import io
 import re
 from dataclasses import dataclass, field
 
-from annotation.assessment.calculations import look_up
+from annotation.assessment.calculations import look_up, state_of
 from annotation.assessment.datasheet import datasheet
 from annotation.assessment.rule_text import rule_in_words
 from annotation.data.spreadsheets import no_formula
@@ -29,8 +29,9 @@ class Section:
 
 def report_of(campaign: Campaign, snapshot: Snapshot, user: User | None) -> list[Section]:
     """Without the annotators, and with a word instead of what is dependent, where a worker still works these out."""
-    watched, _ = look_up(campaign, "annotators", "Comparison of annotators", user)
-    noted, _ = look_up(campaign, "dependence", "Contexts and scores that depend on each other", user)
+    state = state_of(campaign)
+    watched, _ = look_up(campaign, "annotators", "Comparison of annotators", user, state)
+    noted, _ = look_up(campaign, "dependence", "Contexts and scores that depend on each other", user, state)
     return report_sections(campaign, snapshot, watched, noted)
 
 
