@@ -19,7 +19,10 @@ def cautions(record: dict[str, Any]) -> list[str]:
 
 
 def _of_one(about: dict[str, Any]) -> list[str]:
-    return [*([SIMULATED] if about["simulated"] else []), *filter(None, [about["warning"]]), *about.get("since", [])]
+    rows = [row for table in about.get("tables", {}).values() for row in table["rows"]]
+    doubts = dict.fromkeys(row["settings"]["doubt"] for row in rows if "doubt" in (row.get("settings") or {}))
+    simulated = [SIMULATED] if about["simulated"] else []
+    return [*doubts, *simulated, *filter(None, [about["warning"]]), *about.get("since", [])]
 
 
 def as_of_now(record: dict[str, Any]) -> dict[str, Any]:

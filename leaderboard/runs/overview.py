@@ -64,6 +64,7 @@ def row(run: Any) -> dict[str, Any]:
     return {
         "name": run.name,
         "judge": run.judge.name,
+        "warning": run.warning,
         "checkpoints": run.reported,
         "newest_step": run.newest,
         "total_steps": run.total_steps,
@@ -168,6 +169,8 @@ def as_csv(run: Run) -> str:
         "campaign": run.campaign.slug,
         "judge": run.judge.name,
         "judge_digest": run.judge_digest,
+        "criterion": run.criterion,
+        "snapshot": whole["provenance"]["snapshot"],
         "contexts": len(run.contexts),
         "contexts_sha256": whole["provenance"]["contexts_sha256"],
         "total_steps": run.total_steps,

@@ -17,7 +17,7 @@ from core.rows import UNSEEN_AROUND
 from evaluator.models import Judge
 from evaluator.roster import judge_named, judge_of
 from evaluator.selection.rules import Rules
-from evaluator.versions.registry import comparator_in_use
+from evaluator.versions.registry import comparator_in_use, gate_doubt
 from evaluator.versions.selectors import basis, criterion_in, learned_from
 from leaderboard.models import Run
 
@@ -172,11 +172,7 @@ def warning_of(judge: Judge) -> str:
     version, campaign = judge.version, judge.campaign
     if version is None:
         return f"{judge.name} is no comparator of this campaign: see in the table of judges how often it agrees with people."
-    gate, said = version.gates.get(campaign.slug, []), []
-    if failed := [asked["answer"] for asked in gate if not asked["passed"]]:
-        said.append(f"Comparator {version.name} did not pass the gate: {' '.join(failed)}")
-    elif not gate:
-        said.append(f"Comparator {version.name} was never asked whether it may serve here.")
+    said = [doubt] if (doubt := gate_doubt(version, campaign)) else []
     if not learned_from(version, campaign):
         said.append(f"Comparator {version.name} did not learn from people's judgments of this campaign.")
     if version.is_simulated:
