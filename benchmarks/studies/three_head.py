@@ -14,6 +14,8 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 from scipy.stats import f_oneway
 from torch import nn
 
@@ -78,19 +80,11 @@ def aspects_of(known: JudgedSet) -> tuple[str, ...]:
 
 def groups(contexts: Sequence[str], outputs: Sequence[str]) -> list[int]:
     """(n,) the first row that a row is bound to, through equal contexts or equal outputs."""
-    parent = list(range(len(contexts)))
-
-    def root(i: int) -> int:
-        while parent[i] != i:
-            i = parent[i]
-        return i
-
-    seen: dict[tuple[str, str], int] = {}
-    for i, names in enumerate(zip(contexts, outputs)):
-        for kind, name in zip("co", names):
-            a, b = sorted((root(i), root(seen.setdefault((kind, name), i))))
-            parent[b] = a
-    return [root(i) for i in range(len(contexts))]
+    rows, (context, output) = np.arange(len(contexts)), (np.unique(x, return_inverse=True)[1] for x in (contexts, outputs))
+    first = [np.unique(number, return_index=True)[1][number] for number in (context, output)]  # row with the same text
+    bound = coo_array((np.ones(2 * len(rows)), (np.tile(rows, 2), np.concatenate(first))), shape=(len(rows), len(rows)))
+    _, group = connected_components(bound, directed=False)
+    return np.unique(group, return_index=True)[1][group].tolist()
 
 
 def f1_and_accuracy(p: Numbers, good: Numbers) -> tuple[float, float]:
