@@ -120,6 +120,15 @@ SAID = [
         ),
         "Ant & Co_50% is first so far, but not yet known to be above =bee(): ahead in 51% of comparisons (28% to 74%).",
     ),
+    (  # all answers are ties
+        wording.headline,
+        replace(
+            gated(True),
+            question=replace(BOARD.question, unit="share"),
+            differences=(replace(BOARD.differences[0], known=False, own=Estimate(0.5, 0.48, 0.52)),),
+        ),
+        "Ant & Co_50% and =bee() are level so far.",
+    ),
     (  # the lowest is the best
         wording.headline,
         known_by(Estimate(-0.5, -0.7, -0.3)),
