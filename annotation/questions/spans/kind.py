@@ -329,8 +329,7 @@ class Spans(ValueKind):
         return "interval"  # of the sum of weights
 
     def own_agreement(self, answers: AnswerQuerySet, seed: int = 0) -> dict[str, Any]:
-        rows = answers.order_by("output_id", "annotator_id").values_list("output_id", "detail")
-        rows = list(rows)
+        rows = list(answers.order_by("output_id", "annotator_id").values_list("output_id", "detail"))
         beside = suggestions.account([detail or {} for _, detail in rows], "spans")
         return {"marks": agreement_of(rows, seed), **({SUGGESTED: beside} if beside else {})}
 
