@@ -3,8 +3,8 @@ F1 (tables 4 and 5), by ANOVA over seeds, and by memory.
 
 Good is a median of 5 or more of 6. Outputs are split 80:10:10 so that neither a meaning representation nor an output's text is
 in two parts. The encoder reads the output and each human reference where DATA has emnlp17.references.jsonl (made by
-`benchmarks.metrics.emnlp17_references`), else the meaning representation and the output. Beta, the weight of good ones, is
-searched in each split on its validation part with separate frozen networks (section 4.3)."""
+`benchmarks.metrics.emnlp17_references` of commit bd7988cb), else the meaning representation and the output. Beta, the weight of
+good ones, is searched in each split on its validation part with separate frozen networks (section 4.3)."""
 
 import copy
 from collections.abc import Mapping, Sequence
