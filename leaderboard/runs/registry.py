@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.data.spellings import folded
+from annotation.data.spellings import spelled_alike
 from annotation.models import AuditEvent, Campaign, FormerName
 from annotation.snapshots import latest_snapshot
 from core.errors import UNSEEN, Refused, quoted
@@ -135,11 +135,11 @@ def _check_free(campaign: Campaign, name: str) -> None:
     names = list(campaign.runs.values_list("name", flat=True))
     if len(names) >= MOST_RUNS:
         raise Refused(f"Campaign {campaign.slug!r} has {MOST_RUNS:,} runs, the most that it can have.")
-    if alike := next((other for other in names if folded(other) == folded(name)), None):
+    if alike := spelled_alike(name, names):
         raise Refused(f"There is a run {quoted(alike)} already, whose name differs in case, spaces or dashes alone.")
     systems = [*campaign.systems.values_list("name", flat=True)]
     systems += FormerName.objects.filter(system__campaign=campaign).values_list("name", flat=True)
-    if alike := next((other for other in systems if folded(other) == folded(name)), None):
+    if alike := spelled_alike(name, systems):
         raise Refused(
             f"There is a system {quoted(alike)} already, so what is chosen of the run would be its; choose another name."
         )
