@@ -136,8 +136,7 @@ class BoardWorth:
 
 @dataclass(frozen=True)
 class BoardPeople:
-    """Whose answers the board rests on. kind: "scores", "pairs" or "both". rankings: that the pairs were in, where people
-    ranked several outputs at once."""
+    """Whose answers the board rests on. kind: "scores", "pairs" or "both"."""
 
     annotators: int | None = None
     kind: Literal["scores", "pairs", "both"] | None = None
@@ -146,7 +145,6 @@ class BoardPeople:
     left_out: tuple[AnswersLeftOut, ...] = ()
     variances: tuple[Variance, ...] = ()
     worth: BoardWorth | None = None
-    rankings: int | None = None
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from annotation.models import Annotator, Assignment, Criterion, Item, LikertScor
 from annotation.models.judgment import AnswerQuerySet
 from annotation.quality.krippendorff import Level
 from annotation.questions.columns import is_cannot_say
+from annotation.questions.conditions import without_condition
 from annotation.questions.kind import CANNOT_SAY, CANNOT_SAY_WORDS, Given, Question, Widget
 from annotation.questions.spans import marks, other_tools, suggestions
 from annotation.questions.spans.agreement import agreement_of, in_a_sentence
@@ -265,7 +266,8 @@ class Spans(ValueKind):
     def cells(self, row: LikertScore) -> dict[str, Any]:
         errors = None if row.value is None else (row.detail or {}).get("spans", [])
         beside = {name: (row.detail or {}).get(name) for name in self.optional_columns}
-        return {"scheme": dict(sorted(row.criterion.settings.items())), "errors": errors, "score": row.value, **beside}
+        scheme = dict(sorted(without_condition(row.criterion.settings).items()))
+        return {"scheme": scheme, "errors": errors, "score": row.value, **beside}
 
     def imported(self, row: Row, criterion: Criterion) -> Given:
         said = json_in(row.get(self.value_column))
@@ -329,7 +331,8 @@ class Spans(ValueKind):
         return "interval"  # of the sum of weights
 
     def own_agreement(self, answers: AnswerQuerySet, seed: int = 0) -> dict[str, Any]:
-        rows = list(answers.order_by("output_id", "annotator_id").values_list("output_id", "detail"))
+        rows = answers.order_by("output_id", "annotator_id").values_list("output_id", "detail")
+        rows = list(rows)
         beside = suggestions.account([detail or {} for _, detail in rows], "spans")
         return {"marks": agreement_of(rows, seed), **({SUGGESTED: beside} if beside else {})}
 
