@@ -12,27 +12,34 @@ import argparse
 import json
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from benchmarks.judged import SETS, Judged, apart_from, read
+from benchmarks.studies.judged_sets import read
 from evaluator.comparator.architectures import load
 from evaluator.comparator.examples import Examples, aligned
 from evaluator.comparator.predict import Comparator
 from evaluator.comparator.references import beside_pairs
 from evaluator.comparator.settings import Settings
+from evaluator.comparator.supervision.self_supervision import ending
 from evaluator.comparator.training.train import fit
 from evaluator.comparator.untrained import cosines as cosines_of
 from evaluator.comparator.utility_model import utilities
+from evaluator.judges.texts import Text
 from evaluator.metaevaluation import robustness
 from evaluator.metaevaluation.card_figures import JudgedTexts, attack_table, good_answers
 from evaluator.metaevaluation.correlation import pearson
+from evaluator.metaevaluation.pairs import JudgedPair
 from evaluator.metaevaluation.resampling import interval
 from evaluator.metaevaluation.robustness import FEWEST_CASES, SMALLEST_SHARE
 
+SETS = (
+    *("dailydialog_zhao", "dailydialog_gupta", "usr_topical_chat", "usr_persona_chat"),
+    *("grade_dailydialog", "grade_empathetic"),
+)
 DEFAULT = Settings()
 VARIANTS = {
     "default": DEFAULT,
@@ -43,6 +50,31 @@ VARIANTS = {
     "one epoch": replace(DEFAULT, epochs=1),
     "short": replace(DEFAULT, epochs=1, folds=2),
 }
+
+
+@dataclass(frozen=True)
+class Judged:
+    """scores: (n, 1) people's means by the set's first criterion, from 0 to 1; contexts: (n,) numbers"""
+
+    texts: list[Text]
+    scores: np.ndarray
+    contexts: np.ndarray
+    pairs: list[JudgedPair]
+
+
+def judged(data: Path, name: str) -> Judged:
+    known = read(data, name)
+    texts = [Text(text.context, text.output) for text in known.texts]
+    return Judged(texts, known.scores[:, :1], known.people.contexts, list(known.people.pairs))
+
+
+def apart_from(other: Judged, main: Judged) -> Judged:
+    """Less the contexts that it shares with `main`, and its scores at the mean and spread of main's."""
+    ends = {ending(text.context) for text in main.texts}
+    keep = [i for i, text in enumerate(other.texts) if ending(text.context) not in ends]
+    place = {i: k for k, i in enumerate(keep)}
+    pairs = [replace(p, a=place[p.a], b=place[p.b]) for p in other.pairs if p.a in place]
+    return Judged([other.texts[i] for i in keep], aligned(other.scores[keep], main.scores), other.contexts[keep], pairs)
 
 
 def joined(sets: list[Judged]) -> Examples:
@@ -56,20 +88,21 @@ def joined(sets: list[Judged]) -> Examples:
 def measure(comparator: Comparator, target: Judged, seed: int) -> dict:
     """Pearson with people's means: of the expected scores, of the better untrained cosine, the difference with its interval
     (by contexts), and of what the comparator is made of; the share of good answers preferred to each attack."""
+    means = target.scores[:, 0]
     score, both = comparator.score(target.texts), cosines_of(comparator.untrained, comparator.encoder, target.texts).T
-    untrained = max(both, key=lambda cosine: pearson(cosine, target.means))  # (n,)
-    above = lambda rows: pearson(score[rows], target.means[rows]) - pearson(untrained[rows], target.means[rows])
+    untrained = max(both, key=lambda cosine: pearson(cosine, means))  # (n,)
+    above = lambda rows: pearson(score[rows], means[rows]) - pearson(untrained[rows], means[rows])
     cosines, likeness = beside_pairs(comparator.matcher, comparator.references, comparator.encoder, target.texts)
     sequences, nothing = comparator.encoder.pairs(target.texts), torch.zeros(len(cosines))
     rows = range(len(cosines))
     alone = [utilities(model, comparator.encoder, sequences, nothing, rows)[:, 0] for model in comparator.models]
     parts = {"encoded pair": np.mean(alone, axis=0), "cosine": cosines.numpy(), "references": likeness}
     return {
-        "pearson": pearson(score, target.means),
-        "untrained cosine": pearson(untrained, target.means),
+        "pearson": pearson(score, means),
+        "untrained cosine": pearson(untrained, means),
         "above it": [above(slice(None)), *interval(above, target.contexts, seed)],
         "attacks": fooled(comparator, target, seed),
-        "parts": {name: pearson(part, target.means) if part.std() else None for name, part in parts.items()},
+        "parts": {name: pearson(part, means) if part.std() else None for name, part in parts.items()},
     }
 
 
@@ -148,7 +181,7 @@ def main() -> None:
     parser.add_argument("--tables", action="store_true", help="train nothing, print the table of what is there")
     chosen = parser.parse_args()
     chosen.out.mkdir(parents=True, exist_ok=True)
-    sets, log = {name: read(chosen.data, name) for name in SETS}, chosen.out / "results.jsonl"
+    sets, log = {name: judged(chosen.data, name) for name in SETS}, chosen.out / "results.jsonl"
     wanted = [] if chosen.tables else [(v, n, s) for s in chosen.seeds for v in chosen.only for n in chosen.sets]
     for variant, left_out, seed in wanted:
         if any((row["variant"], row["left out"], row["seed"]) == (variant, left_out, seed) for row in results(log)):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
+from annotation.data.spellings import spelled_alike
 from annotation.models import AuditEvent, Campaign
 from core.errors import Refused, quoted
 from evaluator.metrics.registry import METRICS
@@ -78,7 +79,12 @@ def named_for_import(name: str) -> str:
 def is_free_for_import(campaign: Campaign, name: str) -> bool:
     """Is the name nobody's, or that of a judge whose judgments are imported?"""
     row = campaign.judges.filter(name=name).first()
-    return row.kind == Kind.IMPORTED if row else not campaign.comparators.filter(name=name).exists()
+    return row.kind == Kind.IMPORTED if row else not _alike(campaign.judges.exclude(kind=Kind.IMPORTED), campaign, name)
+
+
+def _alike(judges, campaign: Campaign, name: str) -> str | None:
+    """One of these judges, or of the campaign's comparators, that has this name in any spelling."""
+    return spelled_alike(name, [row.name for row in (*judges.only("name"), *campaign.comparators.only("name"))])
 
 
 def imported_judge(campaign: Campaign, name: str) -> Judge:
@@ -108,11 +114,12 @@ def set_up(campaign: Campaign, kind: str, name: str, settings: dict, user=None) 
     """What a command names, of SET_UP, for whoever researches the campaign to let play. The same settings again are the same
     judge, with the budget and prices named last. Raises Refused where the name stands for other settings."""
     assert kind in SET_UP
-    if not name.strip() or len(name) > LONGEST_NAME:
+    name = name.strip()
+    if not name or len(name) > LONGEST_NAME:
         raise Refused(f"A judge has a name of 1 to {LONGEST_NAME} characters.")
     row = campaign.judges.select_for_update().filter(name=name).first()
-    if row is None and (name in METRICS or campaign.comparators.filter(name=name).exists()):
-        raise Refused(f"There is a judge {quoted(name)} already; choose another name.")
+    if row is None and (alike := spelled_alike(name, METRICS) or _alike(campaign.judges, campaign, name)):
+        raise Refused(f"There is a judge {quoted(alike)} already; choose another name than {quoted(name)}.")
     if row is not None and (row.kind != kind or row.digest != Judge.digest_of(kind, settings)):
         spent = kind == Kind.LANGUAGE_MODEL and row.replies.exists()
         if row.kind != kind or row.tournaments.exists() or row.runs.exists() or spent:

@@ -6,6 +6,7 @@ from django.utils import timezone
 from annotation.assessment.decisions import mark_replaced
 from annotation.campaigns.items import close_gone, draw_items
 from annotation.data.importer import Imported, import_outputs
+from annotation.data.spellings import spelled_alike
 from annotation.models import AuditEvent, Campaign, Checkpoint, FormerName, Output, System
 from core.errors import Refused
 from leaderboard.boards import queries
@@ -106,10 +107,11 @@ def _import(system: System, source, file: str, user, version: str = "") -> Impor
 
 def must_be_free(campaign: Campaign, name: str, but: System | None = None) -> None:
     others = campaign.systems.exclude(pk=but.pk) if but else campaign.systems.all()
-    if others.filter(name=name).exists():
-        raise Refused(f"There is a system {name!r} already; choose another name, or replace its outputs.")
-    if FormerName.objects.filter(system__in=others, name=name).exists():
-        raise Refused(f"{name!r} is a former name of another system; choose another name.")
+    if alike := spelled_alike(name, others.values_list("name", flat=True)):
+        differs = "" if alike == name else ", whose name differs in case, spaces or dashes alone"
+        raise Refused(f"There is a system {alike!r} already{differs}; choose another name, or replace its outputs.")
+    if alike := spelled_alike(name, FormerName.objects.filter(system__in=others).values_list("name", flat=True)):
+        raise Refused(f"{alike!r} is a former name of another system; choose another name.")
 
 
 def _audit(system: System, action: str, user, **detail) -> None:

@@ -1,12 +1,8 @@
 """Turn an answer as the page sends it into database rows; Refused says what is missing or impossible."""
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from typing import Any
-
 from django.utils.translation import gettext
 
-from annotation.models import Annotator, Assignment, Campaign, Item
+from annotation.models import Annotator, Assignment, Campaign
 from annotation.questions import registry
 from annotation.questions.kind import Question
 from annotation.questions.store import REASON_LENGTH
@@ -21,10 +17,8 @@ def rows_of(annotator: Annotator, assignment: Assignment, campaign: Campaign, an
     questions = registry.asked(campaign, assignment.item)
     if not questions:
         raise Refused(gettext("This campaign has no criteria yet."))
-    rows, open_questions, left_out = [], [], unasked(questions, answer)
+    rows, open_questions = [], []
     for question in questions:
-        if question in left_out:
-            continue
         sent = question.kind.sent(answer, question)
         if sent is None:
             open_questions.append(question)
@@ -37,27 +31,6 @@ def rows_of(annotator: Annotator, assignment: Assignment, campaign: Campaign, an
     if not rows:
         raise Refused(gettext("Answer at least one question, or skip the item."))
     return rows
-
-
-def unasked(questions: Sequence[Question], answer: Mapping[str, Any]) -> list[Question]:
-    """The questions whose condition the answers before them do not meet. What was sent to them is no answer."""
-    if not any(question.condition for question in questions):
-        return []
-    values: dict[str, float | None] = {}
-    found = []
-    for question in questions:
-        if question.condition and not question.condition.holds(values):
-            found.append(question)
-        elif (sent := question.kind.sent(answer, question)) is not None:
-            with suppress(Refused):
-                values[question.name] = question.kind.given(question, sent).value
-    return found
-
-
-def answered_unasked(campaign: Campaign, item: Item, answer: Mapping[str, Any]) -> list[str]:
-    """The names of criteria that something was sent about although they were not asked."""
-    left_out = unasked(registry.asked(campaign, item), answer)
-    return [question.name for question in left_out if question.kind.sent(answer, question) is not None]
 
 
 def _refuse_missing(questions: list[Question]) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 from django.core import signing
 
-from annotation.annotating.answer_rows import unasked
 from annotation.campaigns.images import images_in
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.models import Assignment, Campaign, Context, Criterion, Item, Output
@@ -42,7 +41,6 @@ def item_context(campaign: Campaign, item: Item, shown: Sequence[Output], answer
     questions = registry.asked(campaign, item)
     suggested = {} if answer else suggestions(questions, item)
     answer = answer or first_answer(suggested)
-    left_out = unasked(questions, answer)
     return {
         "campaign": campaign,
         "item": item,
@@ -52,13 +50,8 @@ def item_context(campaign: Campaign, item: Item, shown: Sequence[Output], answer
         "right": shown[-1],
         "lettered": list(zip(LETTERS, shown)),
         "marked_texts": marked_texts(campaign, item) if any(question.kind.marks_texts for question in questions) else None,
-        "scripts": sorted({script for question in questions for script in question.scripts}),
-        "questions": [
-            question.kind.widget(question, {}, False)
-            if question in left_out
-            else question.kind.widget(question, answer, bool(refused))
-            for question in questions
-        ],
+        "scripts": sorted({question.kind.script for question in questions} - {""}),
+        "questions": [question.kind.widget(question, answer, bool(refused)) for question in questions],
         "keys": list(dict.fromkeys(key for question in questions for key in question.keys)),
         "reason": answer.get("reason", ""),
         "reason_length": REASON_LENGTH,

@@ -13,7 +13,6 @@ from rest_framework.views import APIView
 
 from annotation.access import annotator_of
 from annotation.annotating import reports, submissions
-from annotation.annotating.answer_rows import answered_unasked
 from annotation.annotating.assignment import progress, turn
 from annotation.annotating.completion import is_finished
 from annotation.annotating.consent import agree, consent_due, withdraw_annotator
@@ -95,9 +94,7 @@ class TaskViewSet(viewsets.GenericViewSet):
         if shows_known_answer(stored, annotator.campaign):
             assignment = stored.assignment
             feedback = [asdict(check) for check in checks(assignment.item, of_submission(stored), assignment.swapped)]
-        not_asked = answered_unasked(annotator.campaign, stored.assignment.item, stored.payload)
-        shown = {"key": stored.key, "is_surplus": stored.is_surplus, "feedback": feedback, "not_asked": not_asked}
-        return Response(shown, status=201)
+        return Response({"key": stored.key, "is_surplus": stored.is_surplus, "feedback": feedback}, status=201)
 
     @extend_schema(request=item_shapes.InHandSerializer, responses=item_shapes.NextSerializer)
     @action(detail=True, methods=["post"])

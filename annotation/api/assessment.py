@@ -20,7 +20,7 @@ from annotation.assessment.calculations import follow, look_up
 from annotation.assessment.dependence import group_by, notes
 from annotation.assessment.disagreement import listed, with_texts
 from annotation.assessment.report import CONTENT_TYPES as REPORT_TYPES
-from annotation.assessment.report import WRITERS, report_sections
+from annotation.assessment.report import WRITERS, report_of
 from annotation.campaigns.study import design_study
 from annotation.data.export import CONTENT_TYPES, PREFERENCES, answer_files, as_csv, as_jsonl
 from annotation.models import Campaign
@@ -209,8 +209,7 @@ class QualityActions:
         snapshot = latest_snapshot(campaign)
         if snapshot is None:
             raise errors.Refused("There is no snapshot yet; assess the quality first.")
-        watched, _ = look_up(campaign, "annotators", "Annotators beside each other", request.user)
-        text = WRITERS[kind](report_sections(campaign, snapshot, watched))
+        text = WRITERS[kind](report_of(campaign, snapshot, request.user))
         return HttpResponse(text, content_type=f"{REPORT_TYPES[kind]}; charset=utf-8")
 
     @extend_schema(

@@ -135,13 +135,11 @@ class CheckSerializer(serializers.Serializer):
 
 class StoredSerializer(serializers.Serializer):
     """is_surplus: kept, but the item was answered before or its place had gone to another. feedback: in training, and for
-    missed known answers where the campaign tells at once. not_asked: criteria that something was sent about although the other
-    answers do not meet their condition; that is no answer."""
+    missed known answers where the campaign tells at once."""
 
     key = serializers.UUIDField()
     is_surplus = serializers.BooleanField()
     feedback = CheckSerializer(many=True)
-    not_asked = serializers.ListField(child=serializers.CharField())
 
 
 class GivenSerializer(serializers.Serializer):

@@ -39,5 +39,5 @@ def under_way(campaign: Campaign) -> Job | None:
 
 def accepted(job: Job) -> str | None:
     """The digest of the snapshot that such a job froze."""
-    row = Calculation.objects.filter(job=job, what=WHAT).exclude(result=None).first()
-    return row and row.result["digest"]
+    row = Calculation.objects.filter(job=job, what=WHAT).first()
+    return row.result["digest"] if row and row.result else None

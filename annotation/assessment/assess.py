@@ -162,7 +162,7 @@ def assess(
     return _freeze(campaign, assessment, user)
 
 
-def accepted_by(campaign: Campaign, user: int | None, **settings) -> dict:
+def accepted_by(campaign: Campaign, user: int, **settings) -> dict:
     """What a worker does for who accepts the rule (`acceptance`): plain JSON, the snapshot's digest."""
     return {"digest": assess(campaign, **settings, user=User.objects.filter(pk=user).first()).digest}
 

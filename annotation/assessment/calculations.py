@@ -15,6 +15,7 @@ from annotation import jobs
 from annotation.assessment.agreement_figures import pictures
 from annotation.assessment.annotator_review import annotators
 from annotation.assessment.assess import accepted_by
+from annotation.assessment.dependence import note_figures
 from annotation.assessment.disagreement import disagreement_figures
 from annotation.assessment.filter_preview import preview
 from annotation.assessment.live import people_figures, progress_figures
@@ -37,6 +38,7 @@ FUNCTIONS: dict[str, Callable[..., dict]] = {  # by stored name: each takes (cam
     "pictures": pictures,
     "annotators": annotators,
     "study": study,
+    "dependence": note_figures,
     "difference": difference_figures,
     "acceptance": accepted_by,  # of `acceptance`, which makes its rows
 }
@@ -122,9 +124,12 @@ def _renew(campaign: Campaign, what: str, key: str, settings: dict, title: str, 
     return row
 
 
-def look_up(campaign: Campaign, what: str, title: str, user: User | None = None, **settings) -> tuple[dict | None, Job | None]:
-    """(result, None), or (None, the job that works it out). Raises Refused where there is nothing to work with."""
-    key = _key(campaign, what, settings)
+def look_up(
+    campaign: Campaign, what: str, title: str, user: User | None = None, state: list | None = None, **settings
+) -> tuple[dict | None, Job | None]:
+    """(result, None), or (None, the job that works it out). Raises Refused where there is nothing to work with. state: of the
+    campaign (`state_of`), where it is known already."""
+    key = _key(campaign, what, settings, state)
     row = Calculation.objects.filter(campaign=campaign, key=key).select_related("job").first()
     if row and row.result is not None:
         return row.result, None
@@ -188,14 +193,18 @@ def _answers(campaign: Campaign) -> int:
     return sum(store.counts(campaign).values())
 
 
-def _key(campaign: Campaign, what: str, settings: dict) -> str:
-    """SHA-256 of everything that the figures depend on, as far as it changes: answers, withdrawals, adjudications, and
-    what the audit trail saw last (imports, replaced outputs, changed criteria)."""
-    state = [
+def _key(campaign: Campaign, what: str, settings: dict, state: list | None = None) -> str:
+    """SHA-256 of everything that the figures depend on."""
+    return hashlib.sha256(json.dumps([FORMAT, what, settings, state or state_of(campaign)], default=str).encode()).hexdigest()
+
+
+def state_of(campaign: Campaign) -> list:
+    """What figures depend on, as far as it changes: answers, withdrawals, adjudications, and what the audit trail saw last
+    (imports, replaced outputs, changed criteria)."""
+    return [
         *store.state(campaign),
         campaign.annotators.aggregate(Count("pk"), Max("withdrawn_at")),
         campaign.adjudications.aggregate(Count("pk"), Max("pk")),
         AuditEvent.objects.filter(campaign=campaign).exclude(NOT_READ).aggregate(Max("pk")),
         campaign.seed,
     ]
-    return hashlib.sha256(json.dumps([FORMAT, what, settings, state], default=str).encode()).hexdigest()

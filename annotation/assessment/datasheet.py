@@ -7,11 +7,10 @@ None and the sheet says that somebody has to write it: nothing is guessed.
 
 from dataclasses import dataclass
 
-from django.db.models import Count
+from django.db.models import Count, Exists, OuterRef
 
 from annotation.assessment.rule_text import rule_in_words
-from annotation.models import Campaign, Criterion, Output, Purpose, QualityDecision, Snapshot
-from annotation.questions.conditions import condition_of
+from annotation.models import Campaign, Criterion, LikertScore, Output, PairwiseJudgment, Purpose, QualityDecision, Snapshot
 
 
 @dataclass(frozen=True)
@@ -57,12 +56,11 @@ def _systems(campaign: Campaign) -> list[SheetAnswer]:
 
 
 def _sample(campaign: Campaign, decisions: dict) -> list[SheetAnswer]:
-    judged = (
-        Output.objects.filter(context__campaign=campaign, scores__isnull=False)
-        | Output.objects.filter(context__campaign=campaign, judgments_as_a__isnull=False)
-        | Output.objects.filter(context__campaign=campaign, judgments_as_b__isnull=False)
-    )
-    counts = judged.order_by().values("system__name").annotate(n=Count("pk", distinct=True)).order_by("system__name")
+    this = OuterRef("pk")
+    is_scored = Exists(LikertScore.objects.filter(output=this))
+    is_a, is_b = (Exists(PairwiseJudgment.objects.filter(**{side: this})) for side in ("output_a", "output_b"))
+    judged = Output.objects.filter(is_scored | is_a | is_b, context__campaign=campaign)
+    counts = judged.order_by().values("system__name").annotate(n=Count("pk")).order_by("system__name")
     per_system = "; ".join(f"{row['system__name']}: {row['n']}" for row in counts)
     power = [
         f"{d.what}: {one['sentence']}" for d in decisions.values() for one in d.report.get("outlook", []) if one["units"] != 0
@@ -192,7 +190,6 @@ def _points(criterion: Criterion) -> str:
     ends.append(f"{criterion.high}" + (f" ({criterion.high_label})" if criterion.high_label else ""))
     beside = [f"{criterion.low} is the best"] if criterion.best == Criterion.Best.LOW else []
     beside += (["or: cannot say"] if criterion.cannot_say else []) + (["may be left empty"] if criterion.optional else [])
-    beside += [str(condition)] if (condition := condition_of(criterion)) else []
     return "; ".join([" to ".join(ends), *beside])
 
 

@@ -43,6 +43,11 @@ def notes(campaign: Campaign) -> list[Note]:
     return [*_of_copies(campaign, contexts), *_of_fields(campaign, contexts), *_relative(campaign)]
 
 
+def note_figures(campaign: Campaign) -> dict:
+    """The same as JSON, which a worker makes where there are many answers."""
+    return {"notes": [note.as_dict() for note in notes(campaign)]}
+
+
 def for_board(campaign: Campaign, criterion: str) -> list[Note]:
     """What a board of this question has to say: copies that a researcher lets count apart, and scores that are relative."""
     found = []

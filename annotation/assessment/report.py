@@ -5,14 +5,16 @@ import io
 import re
 from dataclasses import dataclass, field
 
+from annotation.assessment.calculations import look_up, state_of
 from annotation.assessment.datasheet import datasheet
-from annotation.assessment.dependence import notes
 from annotation.assessment.rule_text import rule_in_words
-from annotation.models import Campaign, Snapshot
+from annotation.data.spreadsheets import no_formula
+from annotation.models import Campaign, Snapshot, User
 from annotation.questions import registry
 
 RELIABILITY = "Reliability: generalizability coefficient of the systems' means over people and contexts, of all answers."
 OPEN = "(to be written)"
+NOT_YET = "A worker is still looking for them. Without them agreement may look surer than it is: make the report again later."
 FORMATS = {"md": "Markdown", "tex": "LaTeX", "csv": "CSV"}
 CONTENT_TYPES = {"md": "text/markdown", "tex": "application/x-tex", "csv": "text/csv"}
 
@@ -25,9 +27,18 @@ class Section:
     rows: list[list[str]] = field(default_factory=list)
 
 
-def report_sections(campaign: Campaign, snapshot: Snapshot, watched: dict | None) -> list[Section]:
-    """watched: what annotation.assessment.annotator_review found, where it is worked out already."""
-    sections = [_head(campaign, snapshot), _agreement(snapshot), *_dependence(campaign), _how_many_more(snapshot)]
+def report_of(campaign: Campaign, snapshot: Snapshot, user: User | None) -> list[Section]:
+    """Without the annotators, and with a word instead of what is dependent, where a worker still works these out."""
+    state = state_of(campaign)
+    watched, _ = look_up(campaign, "annotators", "Comparison of annotators", user, state)
+    noted, _ = look_up(campaign, "dependence", "Contexts and scores that depend on each other", user, state)
+    return report_sections(campaign, snapshot, watched, noted)
+
+
+def report_sections(campaign: Campaign, snapshot: Snapshot, watched: dict | None, noted: dict | None) -> list[Section]:
+    """watched: what annotation.assessment.annotator_review found, where it is worked out already; noted: the same of
+    annotation.assessment.dependence."""
+    sections = [_head(campaign, snapshot), _agreement(snapshot), *_dependence(noted), _how_many_more(snapshot)]
     sections += [_annotators(watched)] if watched and watched["people"] else []
     sheet = datasheet(campaign, snapshot)
     sections.append(
@@ -100,9 +111,9 @@ def _agreement(snapshot: Snapshot) -> Section:
     return Section("Agreement", [f"Krippendorff's alpha, {level}; pairs {of_pairs}. {RELIABILITY}", *reasons], header, rows)
 
 
-def _dependence(campaign: Campaign) -> list[Section]:
+def _dependence(noted: dict | None) -> list[Section]:
     """What the page says above the figures: without it they look surer than they are."""
-    said = [note.sentence for note in notes(campaign)]
+    said = [NOT_YET] if noted is None else [note["sentence"] for note in noted["notes"]]
     return [Section("Contexts and scores that depend on each other", said)] if said else []
 
 
@@ -220,16 +231,11 @@ def as_csv(sections: list[Section]) -> str:
     writer = csv.writer(out)
     writer.writerow(["section", "row", "column", "value"])
     for section in sections:
-        writer.writerows([section.title, "", "", _cell(line)] for line in section.lines)
+        writer.writerows([section.title, "", "", no_formula(line)] for line in section.lines)
         for row in section.rows:
             cells = zip(section.header[1:], row[1:])
-            writer.writerows([section.title, _cell(row[0]), name, _cell(value)] for name, value in cells)
+            writer.writerows([section.title, no_formula(row[0]), name, no_formula(value)] for name, value in cells)
     return out.getvalue()
-
-
-def _cell(text: str) -> str:
-    """Never a formula where a spreadsheet opens it."""
-    return f"'{text}" if text[:1] in ("=", "+", "@", "\t", "\r") else text
 
 
 WRITERS = {"md": as_markdown, "tex": as_latex, "csv": as_csv}

@@ -7,14 +7,7 @@ from django.utils.text import slugify
 from annotation.campaigns.images import copy_images
 from annotation.campaigns.items import KnownAnswer, draw_items
 from annotation.campaigns.known_answers import store_known
-from annotation.campaigns.protocol import (
-    CriterionSpec,
-    check_conditions,
-    check_criteria,
-    check_page_text,
-    check_protocol,
-    set_consent,
-)
+from annotation.campaigns.protocol import CriterionSpec, check_criteria, check_page_text, check_protocol, set_consent
 from annotation.models import (
     AuditEvent,
     Campaign,
@@ -48,7 +41,6 @@ def create_campaign(*, slug, title="", criteria=(), consent="", user=None, **set
     campaign = Campaign(slug=slug, title=title or slug, created_by=user, **settings)
     check_protocol(campaign)
     check_criteria(criteria)
-    check_conditions(campaign, criteria)
     check_page_text(campaign.guidelines, "Guidelines")
     campaign.save()
     for position, spec in enumerate(criteria):

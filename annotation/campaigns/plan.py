@@ -4,6 +4,7 @@ import math
 import random
 from collections import Counter
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 from django.db.models import Exists, OuterRef
@@ -110,7 +111,7 @@ class Ground:
         """None where nothing could be detected. Raises ValueError for fewer than two contexts or annotators."""
         if isinstance(self.assumed, PairAssumptions):
             meetings, people = max(2.0, protocol.contexts_per_pair), protocol.people_per_item
-            known = {"systems": protocol.systems, "contexts": protocol.contexts, "together": protocol.together}
+            known: dict[str, Any] = {"systems": protocol.systems, "contexts": protocol.contexts, "together": protocol.together}
             return detectable_win_rate(self.assumed, meetings, annotators, people, **known)
         people, systems = protocol.people_per_item, protocol.systems
         return detectable_difference(self.assumed, protocol.contexts, annotators, people, systems=systems, scale=self.ends)
@@ -120,7 +121,7 @@ class Ground:
         people, systems, left = protocol.people_per_item, protocol.systems, judge.left(protocol.contexts) if judge else 1.0
         if isinstance(self.assumed, PairAssumptions):
             meetings = max(2.0, protocol.contexts_per_pair)
-            known = {"systems": systems, "contexts": protocol.contexts, "together": protocol.together}
+            known: dict[str, Any] = {"systems": systems, "contexts": protocol.contexts, "together": protocol.together}
             return power_for_win_rate(difference, self.assumed.with_judge(left), meetings, annotators, people, **known)
         helped, contexts = self.assumed.with_judge(left), protocol.contexts
         return power_for_difference(difference, helped, contexts, annotators, people, systems=systems, scale=self.ends)

@@ -8,7 +8,6 @@ from django.db import transaction
 from annotation.campaigns.items import draw_items
 from annotation.models import AuditEvent, Campaign, ConsentText, Criterion, ItemReport, Purpose, Submission
 from annotation.questions import registry, store
-from annotation.questions.conditions import check_condition, condition_of, without_condition
 from annotation.questions.ranked import method
 from core.errors import Refused, quoted
 from core.rich_text import MOST, MOST_BRACKETS, is_heavy
@@ -86,16 +85,11 @@ def check_protocol(campaign: Campaign) -> None:
         raise Refused("Enter the number of pairs to draw.")
 
 
-def check_conditions(campaign: Campaign, specs) -> None:
-    if campaign.pairwise and campaign.pairwise_by_criterion and any(map(condition_of, specs)):
-        raise Refused("Pairs are judged on every criterion, so none can have a condition; judge pairs on the whole.")
-
-
 def check_criteria(specs) -> None:
     names = [spec.name for spec in specs]
     if len(set(names)) < len(names):
         raise Refused("Two criteria have the same name.")
-    for place, spec in enumerate(specs):
+    for spec in specs:
         if not spec.name.strip() or len(spec.name) > 100:
             raise Refused("A criterion needs a name of at most 100 characters.")
         if spec.best not in Criterion.Best.values:
@@ -103,10 +97,9 @@ def check_criteria(specs) -> None:
         kind = registry.kind_named(spec.kind)
         if kind.sides != 1:
             raise Refused(f"{spec.name}: criteria are asked about single outputs; pairs are chosen for the whole campaign.")
-        if strange := sorted(set(without_condition(spec.settings)) - set(kind.settings)):
+        if strange := sorted(set(spec.settings) - set(kind.settings)):
             raise Refused(f"{spec.name}: a question of kind {kind.name} has no setting {quoted(strange[0])}.")
         kind.check(spec)
-        check_condition(spec, [one for one in specs[:place] if one.kind == registry.SCALE.name])
 
 
 def answers_in(campaign: Campaign) -> dict[str, bool]:
@@ -156,7 +149,6 @@ def change_campaign(campaign: Campaign, user=None, criteria=None, consent=None, 
     for name, new in settings.items():
         setattr(campaign, name, new)
     check_protocol(campaign)
-    check_conditions(campaign, campaign.criteria.all() if criteria is None else criteria)
     if changed:
         campaign.save(update_fields=list(changed))
     if criteria is not None and _change_criteria(campaign, criteria, answers):

@@ -9,6 +9,7 @@ from itertools import chain
 from annotation.data import corpus_export
 from annotation.data.direction import may_be_low
 from annotation.data.fields import kinds_of_files
+from annotation.data.spreadsheets import FORMULA
 from annotation.models import Campaign, Context, Criterion
 from annotation.questions import registry, store
 from annotation.questions.kind import Kind
@@ -48,8 +49,6 @@ CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-
 PREFERENCES = "preferences"
 # Fields that a file has only where the campaign does, so that files of other campaigns stay as they were.
 OPTIONAL = {"group", "best", "chosen_at", "cannot_say", *BESIDE}
-# What makes a spreadsheet run a cell (OWASP, "CSV Injection"), the full-width signs too.
-FORMULA = tuple("=+-@\t\r\n＝＋－＠")
 Decide = Callable[[int | None, int, object], tuple[bool | None, str | None]]
 Rows = Callable[[Campaign], Iterator[dict]]
 _others: dict[str, tuple[list[str], Rows]] = {"outputs": (corpus_export.COLUMNS, corpus_export.exported_outputs)}

@@ -17,7 +17,6 @@ from annotation.data.spellings import Spellings
 from annotation.models import Annotator, Campaign, Criterion, LikertScore, Output, PairwiseJudgment
 from annotation.questions import registry, store
 from annotation.questions.columns import is_cannot_say
-from annotation.questions.conditions import Condition, condition_of, without_condition
 from annotation.questions.kind import CANNOT_SAY
 from annotation.questions.value_kind import ValueKind
 from core.errors import RowError, quoted
@@ -214,8 +213,7 @@ class ScoresImport(RowsImport):
         if ends != (known.low, known.high):
             scale = f"{known.low} to {known.high}"
             raise BadField("scale", f"is {ends[0]} to {ends[1]}, but criterion {quoted(known.name)} has the scale {scale}")
-        settings = without_condition(known.settings)
-        if stated.get("settings", settings) != settings:
+        if stated.get("settings", known.settings) != known.settings:
             raise BadField("scheme", f"is another than criterion {quoted(known.name)} has")
         if stated.get("best", known.best) != known.best and known.name in self.open and known.name not in self.said:
             known.best = stated["best"]
@@ -225,44 +223,8 @@ class ScoresImport(RowsImport):
             raise BadField("best", f"is {stated['best']}, but for criterion {quoted(known.name)} it is {known.best}")
 
     def check(self) -> list[RowError]:
-        kept = {key: answer for key, answer in self.new.items() if key not in self.contradictions.gone}
-        self.not_asked = self._not_asked(kept)
-        self.new_answers = [answer for key, answer in kept.items() if key not in self.not_asked]
+        self.new_answers = [answer for key, answer in self.new.items() if key not in self.contradictions.gone]
         return [*self.corpus.check(), *self._directions(), *self._units()]
-
-    def _conditions(self) -> dict[str, Condition]:
-        """{criterion: when it is asked}, in the order in which they are asked"""
-        in_order = sorted(self.criteria.values(), key=lambda criterion: criterion.position)
-        return {one.name: condition for one in in_order if (condition := condition_of(one))}
-
-    def _not_asked(self, new: dict[tuple, LikertScore]) -> set[tuple]:
-        """Answers to questions that the same person's other answer about the output says were not asked. Where that answer is
-        not known, nothing says so."""
-        found: set[tuple] = set()
-        if not (conditions := self._conditions()):
-            return found
-        live = store.about_outputs(self.campaign).filter(retracted_at=None)
-        rows = live.values_list("criterion__name", "output_id", "annotator__name", "value")
-        values = {(criterion, output, annotator): value for criterion, output, annotator, value in rows}
-        values |= {key: answer.value for key, answer in new.items()}
-        for name, condition in conditions.items():
-            for key in (key for key in new if key[0] == name):
-                before = (condition.criterion, *key[1:])
-                if before in found or before in values and not condition.holds({condition.criterion: values[before]}):
-                    found.add(key)
-        return found
-
-    def _left_out(self) -> list[str]:
-        """Which answers are not stored, since their question was not asked."""
-        said = []
-        for name, condition in self._conditions().items():
-            answers = [self.new[key] for key in self.new if key in self.not_asked and key[0] == name]
-            where = [f"{quoted(one.annotator.name)} on {quoted(one.output.context.key)}" for one in answers[:5]]
-            if answers:
-                more = "; ..." if len(answers) > len(where) else ""
-                left = f"left out: {len(answers)}, {'; '.join(where)}{more}"
-                said.append(f"{quoted(name)} is asked {condition}; {left}.")
-        return said
 
     def _unscaled(self) -> dict[str, list[tuple[str, float]]]:
         """{criterion: (annotator, value) of each new answer} where the file states no scale"""
@@ -288,7 +250,7 @@ class ScoresImport(RowsImport):
     def assumed(self) -> list[str]:
         turned = [f"On {quoted(c.name)} the {c.best}est value is the best, as the file says." for c in self.turned]
         names = [*self.annotators.assumed(), *self.criterion_names.sentences("criterion")]
-        return [*self.corpus.assumed(), *names, *turned, *self._left_out(), *self._words(), *self._ranks(), *self._remarks()]
+        return [*self.corpus.assumed(), *names, *turned, *self._words(), *self._ranks(), *self._remarks()]
 
     def _remarks(self) -> list[str]:
         said = [self.asked.remarks(self.criteria[name], [v for _, v in answers]) for name, answers in self._unscaled().items()]

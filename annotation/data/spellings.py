@@ -23,6 +23,12 @@ def folded(name: str) -> str:
     return text.casefold()
 
 
+def spelled_alike(name: str, names: Iterable[str]) -> str | None:
+    """The one of the names that is this name, or else another spelling of it."""
+    there = list(names)
+    return name if name in there else next((other for other in there if folded(other) == folded(name)), None)
+
+
 class Spellings:
     """The names that are known, by what their spellings have in common. kept_apart: each spelling is a name of its own, as it
     stays where two of the known names are spellings of one.

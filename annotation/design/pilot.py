@@ -97,10 +97,11 @@ def ranking_assumptions_of(
         return None
     texts, both = np.unique(np.concatenate([first, second]), return_inverse=True)
     systems, system = np.unique([system_of[text] for text in texts.tolist()], return_inverse=True)
-    of = rankings_from_pairs(*np.split(both, 2), outcomes, sheet, system)
+    one, other = np.split(both, 2)
+    of = rankings_from_pairs(one, other, outcomes, sheet, system)
     contexts, annotators = contexts[of.judgment], annotators[of.judgment]
-    numbers = (numbered(column) for column in (contexts, annotators))
-    reading = read_rankings(len(systems), of.ranking, system[of.output], of.rank, *numbers, of.is_open)
+    place, person = numbered(contexts), numbered(annotators)
+    reading = read_rankings(len(systems), of.ranking, system[of.output], of.rank, place, person, of.is_open)
     v, sizes = reading.variances, np.bincount(of.ranking)
     together = Together(int(np.bincount(sizes).argmax()), bool(of.is_open.mean() > 0.5))
     leanings = _leanings(reading, systems, ahead)

@@ -191,8 +191,8 @@ def power_table(draws: int, seed: int) -> Iterator[str]:
         context, annotator = (correlation_of_outcomes(share, ties) for share in latent)
         pairs = PairAssumptions(ties, context, annotator)
         meet = setting.contexts * (1 if setting.systems == 2 else 2 / (setting.systems - 1))
-        known = {"systems": setting.systems, "contexts": setting.contexts}
-        detectable = detectable_win_rate(pairs, meet, setting.annotators, setting.people, **known)
+        size = setting.annotators, setting.people
+        detectable = detectable_win_rate(pairs, meet, *size, systems=setting.systems, contexts=setting.contexts)
         assert detectable is not None, "no setting above is too small for any win rate"
         at = share_found(draws, pairs_test(setting, latent, ties, 0.5 + detectable.difference, seed), seed + 1)
         none = share_found(draws, pairs_test(setting, latent, ties, 0.5, seed), seed + 2)

@@ -11,7 +11,6 @@ from django.utils.text import slugify
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.models import Campaign, Criterion
 from annotation.questions import registry
-from annotation.questions.conditions import ASKED_IF
 
 CRITERIA_ROWS = 50
 SECTIONS = [
@@ -220,9 +219,6 @@ class CriterionForm(forms.Form):
     best = forms.ChoiceField(choices=Criterion.Best.choices, required=False, label="The best is")
     cannot_say = forms.BooleanField(required=False, label="Annotators may answer “Cannot say”")
     optional = forms.BooleanField(required=False, label="Annotators may leave it empty")
-    asked_after = forms.CharField(max_length=100, required=False, label="Asked only after (an earlier criterion)")
-    asked_from = forms.IntegerField(required=False, label="if its answer is from")
-    asked_to = forms.IntegerField(required=False, label="to")
     remove = forms.BooleanField(required=False, label="Remove this criterion")
 
     def __init__(self, *args, **kwargs):
@@ -253,20 +249,7 @@ class CriterionForm(forms.Form):
                 self.add_error("name", "This criterion needs a name.")
             return data
         data["spec"] = self._own_settings(kind, own)
-        if condition := self._condition(data):
-            data["spec"]["settings"] = {**data["spec"].get("settings", {}), **condition}
         return data
-
-    def _condition(self, data: dict) -> dict:
-        """What the settings say of when it is asked."""
-        stated = [data.get(name) for name in CONDITION]
-        if all(value in ("", None) for value in stated):
-            return {}
-        if any(value in ("", None) for value in stated):
-            self.add_error(
-                "asked_after", "Name the earlier criterion, and from which to which of its points this one is asked."
-            )
-        return {ASKED_IF: dict(zip(CONDITION.values(), stated))}
 
     def _own_settings(self, kind, own: dict) -> dict:
         """The criterion's fields that only its kind knows; what was typed for another kind does not count."""
@@ -291,7 +274,6 @@ def criteria_formset(data=None, rows=()):
     return formset(data, initial=rows, prefix="criteria")
 
 
-CONDITION = {"asked_after": "criterion", "asked_from": "from", "asked_to": "to"}  # {field: as settings call it}
 SHARED = ("pk", "name", "description", "kind", "best", "cannot_say", "optional")
 
 
@@ -301,9 +283,7 @@ def rows_of(criteria) -> list[dict]:
     for criterion in criteria:
         kind = registry.kind_named(criterion.kind)
         own = {_form_name(kind, name): value for name, value in kind.form_values(criterion).items()}
-        stated = criterion.settings.get(ASKED_IF) or {}
-        condition = {field: stated.get(name) for field, name in CONDITION.items()}
-        rows.append({name: getattr(criterion, name) for name in SHARED} | own | condition)
+        rows.append({name: getattr(criterion, name) for name in SHARED} | own)
     return rows
 
 

@@ -21,7 +21,6 @@ from annotation.quality.krippendorff import Level
 from annotation.quality.report import JudgmentReport, ScoreReport
 from annotation.quality.verdict import Asks
 from annotation.questions.columns import Field
-from annotation.questions.conditions import SCRIPT, Condition, condition_of
 from core.errors import Refused
 
 CANNOT_SAY = "cannot_say"  # what a page or a program sends for it
@@ -57,16 +56,6 @@ class Question:
     @property
     def is_optional(self) -> bool:
         return bool(self.criterion and self.criterion.optional)
-
-    @property
-    def condition(self) -> Condition | None:
-        """When it is asked; None: always."""
-        return condition_of(self.criterion) if self.criterion and not self.on_pairs else None
-
-    @property
-    def scripts(self) -> list[str]:
-        """Of its widget and of its condition, by their paths under static/."""
-        return [script for script in (self.kind.script, SCRIPT if self.condition else "") if script]
 
     @property
     def keys(self) -> list[tuple[Any, Any]]:
@@ -112,12 +101,7 @@ class Widget:
 
     @property
     def is_required(self) -> bool:
-        """May a browser insist on an answer? Without a script it can't tell whether a condition holds."""
-        return not self.question.is_optional and self.question.condition is None
-
-    @property
-    def condition(self) -> Condition | None:
-        return self.question.condition
+        return not self.question.is_optional
 
 
 @dataclass(frozen=True)

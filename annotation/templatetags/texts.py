@@ -19,7 +19,6 @@ from annotation.assessment.rule_text import rule_in_words
 from annotation.campaigns.images import images_in
 from annotation.models import Campaign, Context
 from annotation.questions import registry
-from annotation.questions.conditions import condition_of
 from core import wall_clock
 from core.rich_text import page_html, rich_html
 
@@ -27,7 +26,6 @@ register = template.Library()
 register.filter(rule_in_words)
 register.filter(registry.own_agreement_in_words)
 register.filter(registry.beside_in_words)
-register.filter(condition_of)
 register.filter("duration", wall_clock.in_words)
 
 MEASURES = {

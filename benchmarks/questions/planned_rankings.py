@@ -7,8 +7,6 @@ them; the plan names the win rate that is found with power 80%. In the campaign,
 against any other; found is it where the board puts it above the first. --imported: so many campaigns of each row, and their
 pilots, also go as files through the commands and the default board, and must give the same plan and the same statement."""
 
-import tempfile
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -21,12 +19,10 @@ from scipy.optimize import brentq
 
 from annotation.design.pilot import ranking_assumptions_of
 from annotation.design.plan import Protocol
-from benchmarks.database import own_database
 from benchmarks.questions.rankings import Campaign, Ranked, drawn, ranks, read_as_rankings, seen_by
-from benchmarks.tables import head, options, row
+from benchmarks.validity.planned import FURTHEST, PILOT_SEED, table
 
-PILOT_SEED, PILOT_PEOPLE = 10**9, 20
-TRUTH_DRAWS, FURTHEST = 50_000, 12.0
+PILOT_PEOPLE, TRUTH_DRAWS = 20, 50_000
 FIVE, SIX = Campaign((0.0,) * 5, contexts=30), Campaign((0.0,) * 6, block=3, contexts=40)
 CAMPAIGNS = {
     "5 of 5": FIVE,
@@ -128,31 +124,5 @@ def through_commands(c: Campaign, seed: int, folder: Path) -> tuple[bool, float]
     return is_above(stored.tournaments.get(), c.systems - 1, 0), found.difference
 
 
-def compared(c: Campaign, seed: int, folder: Path) -> tuple[bool, float]:
-    """`simulated`, where the commands say the same. Raises SystemExit where they do not."""
-    found, whole = simulated(c, seed), through_commands(c, seed, folder)
-    if found[0] != whole[0] or not np.isclose(found[1], whole[1], rtol=1e-6, equal_nan=True):
-        raise SystemExit(f"seed {seed}: the commands say {whole}, the harness says {found}")
-    return found
-
-
-def main() -> None:
-    parser = options(__doc__)
-    parser.add_argument("--imported", type=int, default=0, help="of each row, go through the commands too (default none)")
-    asked = parser.parse_args()
-    head("planned for 80%", "N", "imported", "found", "SE", "planned win rate, median", "without a plan", "seconds")
-    with own_database(), tempfile.TemporaryDirectory() as folder:
-        for name, c in CAMPAIGNS.items():
-            if asked.only in name:
-                start, seeds = time.process_time(), range(asked.seed, asked.seed + asked.n)
-                found = [compared(c, seed, Path(folder)) for seed in seeds[: asked.imported]]
-                found += [simulated(c, seed) for seed in seeds[asked.imported :]]
-                above, wanted = np.array(found, dtype=float).T
-                power, seconds = above.mean(), (time.process_time() - start) / asked.n
-                error = np.sqrt(power * (1 - power) / asked.n)
-                shown = f"{power:.1%}", f"{error:.1%}", f"{0.5 + np.nanmedian(wanted):.3f}", f"{np.isnan(wanted).mean():.1%}"
-                row(name, asked.n, min(asked.imported, asked.n), *shown, f"{seconds:.2f}")
-
-
 if __name__ == "__main__":
-    main()
+    table(__doc__, "win rate", CAMPAIGNS, simulated, through_commands, level=0.5)

@@ -43,10 +43,18 @@ def exported(slug: str, folder: Path) -> str:
             row = {"context_id": key[0], "aspect": criterion, "scale": scales[criterion]}
             row["system"] = name_of(dict(zip(("context", "system", "checkpoint", "sample"), key)))
             ratings += [row | {"annotator": who, "score": score} for who, score in given]
+    compared = content.judgments or [row for row in content.criterion_judgments if row["criterion"] == criteria[0]]
+    named = lambda row, side: name_of(dict(zip(("system", "checkpoint", "sample"), row[side])))
+    judgments = [
+        {"context_id": row["context"], "annotator": row["annotator"], "choice": row["choice"]}
+        | {"a": named(row, "a"), "b": named(row, "b")}
+        for row in compared
+    ]
     human = sorted({name_of(row) for row in content.outputs if row["human"]})
     folder.mkdir(parents=True, exist_ok=True)
     _write(folder / f"{slug}.outputs.jsonl", outputs)
     _write(folder / f"{slug}.ratings.jsonl", ratings)
+    _write(folder / f"{slug}.judgments.jsonl", judgments)
     _write(folder / f"{slug}.{KIND}", [{"criteria": criteria, "human": human}])
     return slug
 

@@ -26,6 +26,7 @@ class Kind:
 SETS = {
     "usr_topical_chat": Kind(("Overall",), ("Original Ground Truth", "New Human Generated"), "three annotators"),
     "usr_persona_chat": Kind(("Overall",), ("Original Ground Truth", "New Human Generated"), "three annotators"),
+    "grade_dailydialog": Kind(("coherence",), (), "about ten annotators"),
     "grade_empathetic": Kind(("coherence",), (), "about ten annotators"),
     "dailydialog_gupta": Kind(("Overall",), ("human",), "the mean of about five annotators, stored as one"),
     "dailydialog_zhao": Kind(

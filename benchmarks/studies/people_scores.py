@@ -1,13 +1,14 @@
 """People's scores of what checkpoints answered, asked for by a campaign of its own (Zhou & Xu 2020, 4.1: 2,000 outputs)."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import django
 import numpy as np
 
+from annotation.quality.kappa import fleiss_kappa
 from benchmarks.studies.campaign import exported
 from benchmarks.studies.judged_sets import lines
 from benchmarks.studies.study import Result
@@ -55,6 +56,31 @@ def answered(slug: str, texts: Sequence[Text], models: Sequence[str]) -> Result:
     scores = [float(np.mean(given[key])) if key in given else float("nan") for key in keys]
     people = len({row["annotator"] for row in ratings})
     return {"name": f"the annotators of campaign {slug} ({people})", "people": True, "models": list(models), "scores": scores}
+
+
+Given = Mapping[tuple[str, str], Mapping[str, float]]  # (context, system) -> annotator -> score
+
+
+def both_ways(ratings: Sequence[dict], judgments: Sequence[dict]) -> Result:
+    """{scored, compared: [Fleiss' kappa, outputs, people]}, None without two people on an output. An output that a person
+    compared with four others or more of its context has 1 to 5 from them, by how many of four it beats."""
+    given: dict[tuple[str, str], dict[str, float]] = {}
+    for row in ratings:
+        given.setdefault((row["context_id"], row["system"]), {})[row["annotator"]] = row["score"]
+    won: dict[tuple[str, str], dict[str, list[bool]]] = {}
+    for row in judgments:
+        for side, letter in (("a", "A"), ("b", "B")):
+            of = won.setdefault((row["context_id"], row[side]), {})
+            of.setdefault(row["annotator"], []).append(row["choice"] == letter)
+    four = {key: {who: 1 + round(4 * np.mean(w)) for who, w in of.items() if len(w) >= 4} for key, of in won.items()}
+    return {"scored": _agreement(given), "compared": _agreement(four)}
+
+
+def _agreement(given: Given) -> list[float] | None:
+    shared = {key: of for key, of in given.items() if len(of) > 1}
+    values = sorted({score for of in shared.values() for score in of.values()})
+    counts = [[list(of.values()).count(value) for value in values] for of in shared.values()]
+    return [fleiss_kappa(counts), len(shared), len({who for of in shared.values() for who in of})] if len(values) > 1 else None
 
 
 def _made(slug: str, rows: Sequence[dict]) -> None:

@@ -3,8 +3,8 @@ F1 (tables 4 and 5), by ANOVA over seeds, and by memory.
 
 Good is a median of 5 or more of 6. Outputs are split 80:10:10 so that neither a meaning representation nor an output's text is
 in two parts. The encoder reads the output and each human reference where DATA has emnlp17.references.jsonl (made by
-`benchmarks.metrics.emnlp17_references`), else the meaning representation and the output. Beta, the weight of good ones, is
-searched in each split on its validation part with separate frozen networks (section 4.3)."""
+`benchmarks.metrics.emnlp17_references` of commit bd7988cb), else the meaning representation and the output. Beta, the weight of
+good ones, is searched in each split on its validation part with separate frozen networks (section 4.3)."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -14,6 +14,8 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 from scipy.stats import f_oneway
 from torch import nn
 
@@ -78,19 +80,11 @@ def aspects_of(known: JudgedSet) -> tuple[str, ...]:
 
 def groups(contexts: Sequence[str], outputs: Sequence[str]) -> list[int]:
     """(n,) the first row that a row is bound to, through equal contexts or equal outputs."""
-    parent = list(range(len(contexts)))
-
-    def root(i: int) -> int:
-        while parent[i] != i:
-            i = parent[i]
-        return i
-
-    seen: dict[tuple[str, str], int] = {}
-    for i, names in enumerate(zip(contexts, outputs)):
-        for kind, name in zip("co", names):
-            a, b = sorted((root(i), root(seen.setdefault((kind, name), i))))
-            parent[b] = a
-    return [root(i) for i in range(len(contexts))]
+    rows, (context, output) = np.arange(len(contexts)), (np.unique(x, return_inverse=True)[1] for x in (contexts, outputs))
+    first = [np.unique(number, return_index=True)[1][number] for number in (context, output)]  # row with the same text
+    bound = coo_array((np.ones(2 * len(rows)), (np.tile(rows, 2), np.concatenate(first))), shape=(len(rows), len(rows)))
+    _, group = connected_components(bound, directed=False)
+    return np.unique(group, return_index=True)[1][group].tolist()
 
 
 def f1_and_accuracy(p: Numbers, good: Numbers) -> tuple[float, float]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.studies import people_scores, runs
 from benchmarks.studies.figures import by_group, correlations
-from benchmarks.studies.judged_sets import JudgedSet, read
+from benchmarks.studies.judged_sets import JudgedSet, kind_of, lines, read
 from benchmarks.studies.runs import DIALOGUES, Dialogues, Size, dealt
 from benchmarks.studies.study import Asked, Part, Result, model_digest
 from benchmarks.studies.zhou_tables import tables as tables  # as every study has them
@@ -56,11 +56,14 @@ EXAMPLES = (  # table 4: context, A, B, as it stands there
 
 def unavailable(asked: Asked) -> list[tuple[str, str]]:
     if asked.sets:
-        return [("Table 3, and weak supervision", "They need trainings, which a campaign's scores do not bring.")]
+        missing = [("Table 3, and weak supervision", "They need trainings, which a campaign's scores do not bring.")]
+        if _both_ways(asked, asked.sets[0], {}, Path())["compared"] is None:
+            missing.append(("Kappa of outputs judged in both ways", "Two people each must compare an output with four others."))
+        return missing
     missing = [
         ("Stories (WritingPrompts)", "No package has the stories, nor people's scores of generated ones."),
         ("BERT-large", "No package has its weights; --encoder names yours."),
-        ("20 + 20 outputs that people judge in both ways (kappa)", "They need people who score and who compare."),
+        ("20 + 20 outputs that people judge in both ways (kappa)", "A campaign that asks both ways has it: --campaign SLUG."),
     ]
     if not asked.ask:
         missing.append(("People's scores of new outputs", "They need people: --ask SLUG makes a campaign for it."))
@@ -89,6 +92,9 @@ def parts(asked: Asked) -> list[Part]:
             "size": vars(size),
         }
         found.append(Part("stand-in", 25 * slow, partial(_stand_in, asked), how, names))
+    if asked.sets:
+        how = {"data": asked.of_sets(*sets), "judgments": asked.digest(*(f"{name}.judgments.jsonl" for name in sets))}
+        found.append(Part("both-ways", 0, partial(_both_ways, asked, sets[0]), how))
     home = sets[0]
     for name in sets:
         models = {"encoder": [*map(model_digest, asked.encoder)], "causal": [*map(model_digest, asked.causal)]}
@@ -170,6 +176,12 @@ def _stand_in(asked: Asked, found: Mapping[str, Result], place: Path) -> Result:
     comparator.one_each = True
     name = f"a comparator on {Path(asked.stand_in).name}, taught by the people of {', '.join(STAND_IN)}"
     return {"name": name, "models": models, "scores": (1 + 4 * comparator.score(texts)).tolist()}
+
+
+def _both_ways(asked: Asked, name: str, found: Mapping[str, Result], place: Path) -> Result:
+    aspect = kind_of(asked.data, name).criteria[0]
+    ratings = [row for row in lines(asked.data / f"{name}.ratings.jsonl") if row["aspect"] == aspect]
+    return people_scores.both_ways(ratings, lines(asked.data / f"{name}.judgments.jsonl"))
 
 
 def _people(asked: Asked, found: Mapping[str, Result], place: Path) -> Result:

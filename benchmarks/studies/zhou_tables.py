@@ -46,6 +46,7 @@ THEIRS_5 = {
     "w/o human annotation": (0.602, 0.609),
     "w/o BERT": (0.644, 0.662),
 }
+THEIR_KAPPAS = {"scored": ("scored", "0.53"), "compared": ("scored by comparing with four others", "0.76")}
 LESS = {"A": "A > B", "tie": "Tie", "B": "A < B"}
 
 
@@ -63,10 +64,20 @@ def tables(results: Mapping[str, Result]) -> list[Table]:
         rows = [[str(i + 1), LESS[said], theirs] for i, (said, theirs) in enumerate(zip(examples[0], THEIRS_4))]
         about = "The paper's three contexts and pairs, judged by our full model of the first set and seed."
         found.append(Table("Table 4: three examples", about, ["example", "ours", "paper"], rows))
+    found += [_both_ways(result) for result in results.values() if result.get("compared")]
     first = judges[0]["set"] if judges else ""
     if len(ablated := [result for result in judges if result["set"] == first]) > 1:
         found.append(_ablation(ablated, runs, stand_in))
     return found
+
+
+def _both_ways(result: Result) -> Table:
+    rows = []
+    for name, (label, theirs) in THEIR_KAPPAS.items():
+        kappa, outputs, people = result[name] or ("", "", "")
+        rows.append([label, f"{kappa:.3f}" if result[name] else "", str(outputs), str(people), theirs])
+    about = "Fleiss' kappa of people who judged the same outputs; the paper does not say which kappa its is, nor over how many."
+    return Table("4.1: judged in both ways", about, ["how", "kappa", "outputs", "people", "kappa (paper)"], rows)
 
 
 def _correlations(judges: Sequence[Result], name: str, level: str) -> Table:

@@ -10,15 +10,6 @@ from __future__ import annotations
 
 import numpy as np
 
-SHAPES = (
-    "equal",  # 0 always
-    "slow",  # + .01 each time
-    "flat_after",  # + .05 each time until 30, then flat
-    "down_after",  # + .05 each time until 30, then - .02 each time
-    "logarithmic",  # .5 ln(1 + i/2): the slope is .25 at first, .01 at 48
-    "late_slow_decline",  # + .05 until 30, then - .005 each time
-)
-
 
 def trend(shape: str, evaluations: int) -> np.ndarray:
     """(evaluations,) The shape without scatter."""
@@ -28,13 +19,14 @@ def trend(shape: str, evaluations: int) -> np.ndarray:
         "slow": 0.01 * i,
         "flat_after": _broken(i, 0),
         "down_after": _broken(i, -0.02),
-        "logarithmic": 0.5 * np.log1p(i / 2),
+        "logarithmic": 0.5 * np.log1p(i / 2),  # the slope is .25 at first, .01 at 48
         "late_slow_decline": _broken(i, -0.005),
     }
     return shapes[shape]
 
 
 def _broken(i: np.ndarray, after: float) -> np.ndarray:
+    """+ .05 each time until 30, then `after`"""
     return 0.05 * np.minimum(i, 30) + after * np.maximum(i - 30, 0)
 
 

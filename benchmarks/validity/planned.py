@@ -9,9 +9,10 @@ through the commands, the default filter and the default board, and must give th
 
 import tempfile
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import brentq
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 PILOT_SEED = 10**9  # how far the seeds of pilots are from those of campaigns
 FURTHEST = 12.0  # strength on the latent scale that is as good as the best
+Way = Callable[..., tuple[bool, float]]  # of a campaign, a seed and, through the commands, a folder; as `simulated` has it
 
 
 @dataclass(frozen=True)
@@ -135,31 +137,32 @@ def through_commands(planned: Planned, seed: int, folder: Path) -> tuple[bool, f
     return imported.is_above(imported.played(folder, campaign, draw(campaign, seed)), planned.crowd.systems - 1, 0), wanted
 
 
-def compared(planned: Planned, seed: int, folder: Path) -> tuple[bool, float]:
-    """`simulated`, where the commands say the same. Raises SystemExit where they do not."""
-    found, whole = simulated(planned, seed), through_commands(planned, seed, folder)
+def compared(simulated: Way, through_commands: Way, campaign: Any, seed: int, folder: Path) -> tuple[bool, float]:
+    """What is simulated, where the commands say the same. Raises SystemExit where they do not."""
+    found, whole = simulated(campaign, seed), through_commands(campaign, seed, folder)
     if found[0] != whole[0] or not np.isclose(found[1], whole[1], rtol=1e-6, equal_nan=True):
         raise SystemExit(f"seed {seed}: the commands say {whole}, the harness says {found}")
     return found
 
 
-def main() -> None:
-    parser = options(__doc__)
+def table(doc: str | None, unit: str, campaigns: Mapping[str, Any], simulated: Way, through_commands: Way, level=0.0) -> None:
+    """level: what stands for no difference, in the unit"""
+    parser = options(doc)
     parser.add_argument("--imported", type=int, default=0, help="of each row, go through the commands too (default none)")
     asked = parser.parse_args()
-    head("planned for 80%", "N", "imported", "found", "SE", "planned difference, median", "without a plan", "seconds")
+    head("planned for 80%", "N", "imported", "found", "SE", f"planned {unit}, median", "without a plan", "seconds")
     with own_database(), tempfile.TemporaryDirectory() as folder:
-        for name, planned in scenarios().items():
+        for name, c in campaigns.items():
             if asked.only in name:
                 start, seeds = time.process_time(), range(asked.seed, asked.seed + asked.n)
-                found = [compared(planned, seed, Path(folder)) for seed in seeds[: asked.imported]]
-                found += [simulated(planned, seed) for seed in seeds[asked.imported :]]
+                found = [compared(simulated, through_commands, c, seed, Path(folder)) for seed in seeds[: asked.imported]]
+                found += [simulated(c, seed) for seed in seeds[asked.imported :]]
                 above, wanted = np.array(found, dtype=float).T
                 power, seconds = above.mean(), (time.process_time() - start) / asked.n
                 error = np.sqrt(power * (1 - power) / asked.n)
-                shown = f"{power:.1%}", f"{error:.1%}", f"{np.nanmedian(wanted):.3f}", f"{np.isnan(wanted).mean():.1%}"
+                shown = f"{power:.1%}", f"{error:.1%}", f"{level + np.nanmedian(wanted):.3f}", f"{np.isnan(wanted).mean():.1%}"
                 row(name, asked.n, min(asked.imported, asked.n), *shown, f"{seconds:.2f}")
 
 
 if __name__ == "__main__":
-    main()
+    table(__doc__, "difference", scenarios(), simulated, through_commands)

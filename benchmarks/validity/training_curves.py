@@ -5,7 +5,6 @@ product's rule at every look until it first stops; only the counting of wins is 
 """
 
 import argparse
-import json
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ import numpy as np
 from scipy.stats import norm
 
 from benchmarks.validity.curves import training
+from benchmarks.validity.harness import Store
 from evaluator.judges.protocol import by_order
 from evaluator.selection.best_checkpoint import all_strengths, chances_of, drawn, kept
 from evaluator.selection.curve import ByUtility, curve_of
@@ -164,29 +164,16 @@ def best_sets(cell: Cell, seeds: range) -> Iterator[dict[str, Any]]:
         yield row
 
 
-class Store:
-    """What was simulated, line by line, so that a run that was cut goes on."""
+def rows_of(store: Store, name: str, seeds: range) -> list[dict[str, Any]]:
+    return [store.lines[key] for key in (f"{name} {seed}" for seed in seeds) if key in store.lines]
 
-    def __init__(self, file: Path):
-        self.file, self.rows = file, {}
-        if file.exists():
-            for line in file.read_text(encoding="utf-8").splitlines():
-                row = json.loads(line)
-                self.rows[row["cell"], row["seed"]] = row
 
-    def of(self, name: str, seeds: range) -> list[dict[str, Any]]:
-        return [self.rows[name, seed] for seed in seeds if (name, seed) in self.rows]
-
-    def fill(self, name: str, seeds: range, simulate: Callable[[range], Iterator[dict[str, Any]]]) -> None:
-        for start in range(seeds.start, seeds.stop, BATCH):
-            part = range(start, min(start + BATCH, seeds.stop))
-            if len(self.of(name, part)) == len(part):
-                continue
-            rows = [{"cell": name, **row} for row in simulate(part)]
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            with self.file.open("a", encoding="utf-8") as opened:
-                opened.writelines(json.dumps(row) + "\n" for row in rows)
-            self.rows |= {(row["cell"], row["seed"]): row for row in rows}
+def fill(store: Store, name: str, seeds: range, simulate: Callable[[range], Iterator[dict[str, Any]]]) -> None:
+    for start in range(seeds.start, seeds.stop, BATCH):
+        part = range(start, min(start + BATCH, seeds.stop))
+        if len(rows_of(store, name, part)) < len(part):
+            for row in simulate(part):
+                store.add(f"{name} {row['seed']}", row)
 
 
 def table(store: Store, cells: list[Cell], seeds: range) -> str:
@@ -194,7 +181,7 @@ def table(store: Store, cells: list[Cell], seeds: range) -> str:
     lines = [f"| quality | contexts | scatter | trainings | ours, stopped by {head} | the published rule | patience 5 |"]
     lines.append("|---|---|---|---|---|---|---|")
     for cell in cells:
-        if rows := store.of(cell.name, seeds):
+        if rows := rows_of(store, cell.name, seeds):
             rules = [
                 " / ".join(_share([row[rule] for row in rows], by) for by in TIMES) for rule in ("ours", "paper", "patience")
             ]
@@ -206,7 +193,7 @@ def sets_table(store: Store, cells: list[Cell], seeds: range) -> str:
     lines = ["| quality | contexts | scatter | trainings | " + " | ".join(f"{end} evaluations" for end in ENDS) + " |"]
     lines.append("|---|---|---|---" + "|---" * len(ENDS) + "|")
     for cell in cells:
-        if rows := store.of(SETS + cell.name, seeds):
+        if rows := rows_of(store, SETS + cell.name, seeds):
             of_end = [np.mean([row[str(end)] for row in rows], axis=0) for end in ENDS]
             shown = (f"{_decimals(held)} / {_decimals(said)} / {size:.1f}" for held, size, said in of_end)
             lines.append(f"| {cell.row} | {len(rows):,} | {' | '.join(shown)} |")
@@ -246,7 +233,7 @@ def main(args: list[str] | None = None) -> int:
     work = [(cell.name, trainings, partial(simulated, cell)) for cell in cells]
     work += [(SETS + cell.name, sets, partial(best_sets, cell)) for cell in plain]
     for name, seeds, simulate in [] if options.tables else work:
-        store.fill(name, seeds, simulate)
+        fill(store, name, seeds, simulate)
         print(name, file=sys.stderr, flush=True)
     print(table(store, cells, trainings))
     print(f"\nThe best is in the set / the chances of its members sum to / how many it has\n\n{sets_table(store, plain, sets)}")

@@ -15,6 +15,9 @@ class ComparatorSerializer(serializers.Serializer):
     name = serializers.CharField()
     stage = serializers.ChoiceField(["candidate", "in_use", "retired"])
     created_at = serializers.DateTimeField()
+    simulated = serializers.BooleanField()
+    warning = serializers.CharField(help_text="What it learned from was not accepted.")
+    gate_doubt = serializers.CharField(help_text="Why it is not to be relied upon alone here; empty where its gate passed.")
     card = serializers.CharField(help_text="The address of its card.")
 
 
@@ -36,6 +39,7 @@ class CardSerializer(serializers.Serializer):
     seed = serializers.IntegerField()
     code = serializers.CharField()
     gate = serializers.ListField(child=serializers.DictField(), help_text="[{question, passed, answer}]")
+    gate_doubt = serializers.CharField(help_text="Why it is not to be relied upon alone here; empty where its gate passed.")
     confidence = serializers.DictField(help_text="How far its stated probabilities may be trusted here: kind, said, figures.")
     attacks_here = serializers.ListField(child=serializers.DictField(), help_text="Where it did not learn from the campaign.")
     curve = serializers.ListField(child=serializers.DictField())
@@ -56,6 +60,9 @@ class ComparatorsView(APIView):
                 "name": v.name,
                 "stage": stages[v.pk],
                 "created_at": v.created_at,
+                "simulated": v.is_simulated,
+                "warning": v.warning,
+                "gate_doubt": registry.gate_doubt(v, campaign),
                 "card": reverse("api_card", args=[slug, v.name]),
             }
             for v in versions

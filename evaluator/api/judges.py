@@ -15,6 +15,7 @@ from annotation.api.serializers import JobSerializer
 from annotation.snapshots import latest_snapshot
 from evaluator import model_settings, prompts
 from evaluator.judge_tables import anchors, exports, tables
+from evaluator.judge_tables.cautions import as_of_now
 from evaluator.judges.jury import WAYS
 from evaluator.metaevaluation.alternative_annotator import EPSILON
 from evaluator.models import AnchorAsking, Judge
@@ -38,7 +39,8 @@ class EvaluateSerializer(KnownFields, serializers.Serializer):
 
 
 class JudgesSerializer(serializers.Serializer):
-    """table: as its page shows it; null while there is none. jobs: those under way, and the latest where it failed."""
+    """table: as its page shows it, with `cautions`, what must be said with it; null while there is none.
+    jobs: those under way, and the latest where it failed."""
 
     table = serializers.DictField(allow_null=True)
     snapshot = serializers.CharField(allow_null=True)
@@ -123,7 +125,7 @@ class JudgesView(APIView):
     @extend_schema(responses=JudgesSerializer)
     def get(self, request, slug):
         table, jobs = tables.shown(campaign_for_researcher(request.user, slug))
-        record, snapshot = (table.record, table.snapshot.name) if table else (None, None)
+        record, snapshot = (as_of_now(table.record), table.snapshot.name) if table else (None, None)
         return Response({"table": record, "snapshot": snapshot, "jobs": JobSerializer(jobs, many=True).data})
 
     @extend_schema(request=EvaluateSerializer, responses={200: JobSerializer, 201: JobSerializer})
@@ -145,7 +147,7 @@ class JudgesFileView(APIView):
         table, _ = tables.shown(campaign)
         table = get_object_or_404(campaign.judges_tables, pk=table and table.pk)
         content_type, text = TABLE_FILES[kind]
-        return HttpResponse(text(table.record), content_type=f"{content_type}; charset=utf-8")
+        return HttpResponse(text(as_of_now(table.record)), content_type=f"{content_type}; charset=utf-8")
 
 
 class ModelsView(APIView):

@@ -6,7 +6,9 @@ import shlex
 from collections.abc import Iterator
 from typing import Any
 
-from evaluator.judge_tables.text_tables import aligned, escaped, tabular
+from annotation.data.spreadsheets import without_formulas
+from evaluator.judge_tables.cautions import cautions
+from evaluator.judge_tables.text_tables import aligned, notes, tabular
 from evaluator.metaevaluation.robustness import FEWEST_CASES
 
 SCOPES = {"all": "All outputs", "without_human": "Without outputs that people wrote"}
@@ -38,14 +40,6 @@ def signature(record: dict[str, Any]) -> str:
         f"snapshot {record['snapshot']}{digest}, {record['criterion']}, seed {record['seed']},"
         f" epsilon for {KINDS[record['annotators']]}, code {record['code']}"
     )
-
-
-def cautions(record: dict[str, Any]) -> list[str]:
-    """What must be said wherever the table goes."""
-    return [
-        *(["SIMULATED: a program made these judgments."] if record["simulated"] else []),
-        *filter(None, [record["warning"]]),
-    ]
 
 
 def as_text(record: dict[str, Any]) -> str:
@@ -85,7 +79,7 @@ def as_csv(record: dict[str, Any]) -> str:
     about["warnings"] = " ".join(cautions(record))
     writer = csv.DictWriter(out, [*rows[0], *about], lineterminator="\n")
     writer.writeheader()
-    writer.writerows({**row, **about} for row in rows)
+    writer.writerows(without_formulas({**row, **about}) for row in rows)
     stacks = ((scope, found["stack"]) for scope, found in record["tables"].items() if found.get("stack"))
     for scope, stack in stacks:
         worth = stack["worth"] or {}
@@ -106,8 +100,7 @@ def as_latex(record: dict[str, Any]) -> str:
             parts += ["% Pearson's correlation if people's scores had noise, or the judge's were rounded", *tabular(rows)]
     if rows := _attack_rows(record.get("attacks", [])):
         parts += [f"% {ATTACKS}", *tabular(rows)]
-    parts += [rf"\par {{\footnotesize {escaped(text)}}}" for text in cautions(record)]
-    return "\n".join(parts) + "\n"
+    return "\n".join([*parts, *notes(cautions(record))]) + "\n"
 
 
 def _change_rows(rows: list[dict[str, Any]]) -> list[list[str]]:

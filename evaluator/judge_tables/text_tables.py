@@ -1,6 +1,7 @@
-"""Rows of cells as aligned text and as LaTeX."""
+"""Rows of cells as aligned text and as LaTeX, and what is said below them."""
 
 import re
+from collections.abc import Iterable
 
 NEGATIVE = re.compile(r"(?:^|(?<=[\s\[(]))-(?=\d)")  # the hyphen of a negative number, alone or in an interval
 
@@ -21,6 +22,11 @@ def tabular(rows: list[list[str]]) -> list[str]:
     header, *lines = [" & ".join(escaped(cell) for cell in row) + r" \\" for row in rows]
     columns = "l" + "r" * (len(rows[0]) - 1)
     return [rf"\begin{{tabular}}{{{columns}}}", r"\hline", header, r"\hline", *lines, r"\hline", r"\end{tabular}"]
+
+
+def notes(texts: Iterable[str]) -> list[str]:
+    """What must be said below tabulars, in small print."""
+    return [rf"\par {{\footnotesize {escaped(text)}}}" for text in texts]
 
 
 def escaped(cell: str) -> str:

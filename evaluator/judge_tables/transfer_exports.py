@@ -5,7 +5,9 @@ import io
 import shlex
 from typing import Any
 
-from evaluator.judge_tables.text_tables import aligned, tabular
+from annotation.data.spreadsheets import without_formulas
+from evaluator.judge_tables.cautions import cautions
+from evaluator.judge_tables.text_tables import aligned, notes, tabular
 
 MATRIX = {
     "judge": "judge",
@@ -45,7 +47,8 @@ def cells(rows: list[dict[str, Any]], columns: dict[str, str]) -> list[list[str]
 
 
 def as_text(record: dict[str, Any]) -> str:
-    lines = [BRACKETS, *aligned(cells(record["rows"], MATRIX)), ""]
+    lines = [line for text in cautions(record) for line in (text, "")]
+    lines += [BRACKETS, *aligned(cells(record["rows"], MATRIX)), ""]
     if labels := record.get("labels"):
         lines += [DRAWS, *aligned(cells(labels, LABELS)), ""]
     lines += [f"{one['judge']}: not judged, {one['why']}." for one in record["without"]]
@@ -58,10 +61,11 @@ def as_csv(record: dict[str, Any]) -> str:
     parts = {"matrix": record["rows"], "labels": record.get("labels", [])}
     rows = [{"part": part, **row} for part, found in parts.items() for row in found]
     columns = list(dict.fromkeys(name for row in rows for name in row))
+    about = {"seed": record["seed"], "code": record["code"], "warnings": " ".join(cautions(record))}
     out = io.StringIO()
-    writer = csv.DictWriter(out, [*(columns or ["part"]), "seed", "code"], lineterminator="\n")
+    writer = csv.DictWriter(out, [*(columns or ["part"]), *about], lineterminator="\n")
     writer.writeheader()
-    writer.writerows({**row, "seed": record["seed"], "code": record["code"]} for row in rows)
+    writer.writerows(without_formulas({**row, **about}) for row in rows)
     return out.getvalue()
 
 
@@ -70,7 +74,7 @@ def as_latex(record: dict[str, Any]) -> str:
     parts = [f"% {signature(record)}", f"% {again(record)}", f"% {BRACKETS}", *tabular(cells(record["rows"], MATRIX))]
     if labels := record.get("labels"):
         parts += [f"% {DRAWS}", *tabular(cells(labels, LABELS))]
-    return "\n".join(parts) + "\n"
+    return "\n".join([*parts, *notes(cautions(record))]) + "\n"
 
 
 def _cell(row: dict[str, Any], name: str) -> str:

@@ -34,6 +34,7 @@ def card(version: ComparatorVersion, campaign: Campaign, user) -> dict:
         "seed": version.seed,
         "code": version.code,
         "gate": gate,
+        "gate_doubt": registry.gate_doubt(version, campaign),
         "confidence": confidence(version, campaign),
         "attacks_here": version.measured_here.get(campaign.slug, {}).get("attacks", []),
         "curve": version.run.curve if version.run else [],

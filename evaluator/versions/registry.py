@@ -46,6 +46,15 @@ def passed(gate: list[dict]) -> bool:
     return bool(gate) and all(asked["passed"] for asked in gate)
 
 
+def gate_doubt(version: ComparatorVersion, campaign: Campaign) -> str:
+    """Why its judgments alone are not to be relied upon in the campaign; empty where it passed its gate there."""
+    gate = version.gates.get(campaign.slug, [])
+    if not gate:
+        return f"Comparator {version.name} was never asked whether it may serve here."
+    failed = " ".join(asked["answer"] for asked in gate if not asked["passed"])
+    return f"Comparator {version.name} did not pass the gate: {failed}" if failed else ""
+
+
 @transaction.atomic
 def promote(campaign: Campaign, version: ComparatorVersion, user=None, reason: str = "") -> Promotion:
     """Put the version in use in the campaign. Where its gate did not pass, a reason is asked for and kept.

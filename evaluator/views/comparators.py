@@ -153,7 +153,10 @@ def _shown(campaign) -> dict:
     runs = selectors.open_runs(campaign)
     running = next((run for run in runs if run.curve), None)
     return {
-        "versions": [(version, stages[version.pk], selectors.ceiling(version)) for version in versions],
+        "versions": [
+            (version, stages[version.pk], selectors.ceiling(version), registry.gate_doubt(version, campaign))
+            for version in versions
+        ],
         "runs": runs,
         "worker_alive": jobs.worker_alive(),
         "uploads": selectors.open_uploads(campaign),

@@ -19,6 +19,7 @@ from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator import model_settings
 from evaluator.judge_tables import anchors, exports, tables, transfer_exports
+from evaluator.judge_tables.cautions import as_of_now, cautions
 from evaluator.judge_tables.text_tables import NEGATIVE
 from evaluator.models import AnchorAsking, AnchorSet, Judge
 from evaluator.offers import offers, set_up_model
@@ -71,8 +72,7 @@ def judges(request, slug):
         "jobs": open_jobs,
         "worker_alive": jobs.worker_alive(),
         "table": table,
-        "is_old": table and snapshot and table.snapshot_id != snapshot.pk,
-    } | (_in_words(table.record) if table else {})
+    } | (_in_words(as_of_now(table.record)) if table else {})
     return render(request, "evaluator/judges.html", context, status=422 if request.method == "POST" else 200)
 
 
@@ -113,7 +113,7 @@ def judge(request, slug, key):
     """One judge of the newest table: its figures, a scatter plot, its settings."""
     campaign = campaign_for_researcher(request.user, slug)
     table, _ = tables.shown(campaign)
-    record = get_object_or_404(campaign.judges_tables, pk=table and table.pk).record
+    record = as_of_now(get_object_or_404(campaign.judges_tables, pk=table and table.pk).record)
     found = {scope: row for scope, one in record["tables"].items() for row in one["rows"] if key_of(row["name"]) == key}
     if "all" not in found:
         raise Http404
@@ -123,6 +123,7 @@ def judge(request, slug, key):
     context = {
         "campaign": campaign,
         "record": record,
+        "cautions": cautions(record),
         "row": _shown(row),
         "scopes": [(exports.SCOPES[scope], _figures(one), _shown(one)) for scope, one in found.items()],
         "plot": scatter_plot((row.get("profile") or {}).get("points") or []),
@@ -218,7 +219,7 @@ def judges_file(request, slug, kind):
     table, _ = tables.shown(campaign)
     table = get_object_or_404(campaign.judges_tables, pk=table and table.pk)
     content_type, text = FILES[kind]
-    response = HttpResponse(text(table.record), content_type=f"{content_type}; charset=utf-8")
+    response = HttpResponse(text(as_of_now(table.record)), content_type=f"{content_type}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="judges-{campaign.slug}.{kind}"'
     return response
 
@@ -235,6 +236,7 @@ def _in_words(record: dict) -> dict:
         for scope, found in record["tables"].items()
     ]
     words = {
+        "cautions": cautions(record),
         "missing": exports.absent(record),
         "scopes": scopes,
         "has_scores": any(any(row["correlations"].values()) for _, _, rows, *_ in scopes for row in rows),
@@ -256,6 +258,7 @@ def _transfer_in_words(record: dict) -> dict:
         rows = transfer_exports.cells(record["labels"], transfer_exports.LABELS)
         tables.append(("labels", "With fewer labels", FEWER, 2, rows))
     return {
+        "transfer_cautions": cautions(record),
         "transfers": [(*about, header, [_with_minus(row) for row in rows]) for *about, (header, *rows) in tables],
         "transfer_signature": transfer_exports.signature(record),
         "transfer_again": transfer_exports.again(record),

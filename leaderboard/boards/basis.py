@@ -136,7 +136,8 @@ class BoardWorth:
 
 @dataclass(frozen=True)
 class BoardPeople:
-    """Whose answers the board rests on. kind: "scores", "pairs" or "both"."""
+    """Whose answers the board rests on. kind: "scores", "pairs" or "both". rankings: that the pairs were in, where people
+    ranked several outputs at once."""
 
     annotators: int | None = None
     kind: Literal["scores", "pairs", "both"] | None = None
@@ -145,6 +146,7 @@ class BoardPeople:
     left_out: tuple[AnswersLeftOut, ...] = ()
     variances: tuple[Variance, ...] = ()
     worth: BoardWorth | None = None
+    rankings: int | None = None
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.template.loader import render_to_string
 
+from annotation.data.spreadsheets import without_formulas
 from leaderboard.boards import diagnoses, wording
 from leaderboard.boards.board import Board
 from leaderboard.boards.cautions import cautions
@@ -52,9 +53,7 @@ def as_csv(board: Board) -> str:
     rows = [{**_flat(row), **_lengths(board).get(row.system, {}), **_made(board)} for row in board.standings]
     writer = csv.DictWriter(out, list(rows[0]) if rows else [])
     writer.writeheader()
-    writer.writerows(
-        {name: no_formula(value) if isinstance(value, str) else value for name, value in row.items()} for row in rows
-    )
+    writer.writerows(map(without_formulas, rows))
     return out.getvalue()
 
 
@@ -226,8 +225,3 @@ def as_svg(board: Board) -> str:
 def _latex(text: str) -> str:
     written = "".join(LATEX.get(character, character) for character in text)
     return written.replace("<", "$<$").replace(">", "$>$").replace("–", "--")
-
-
-def no_formula(text: str) -> str:
-    """A spreadsheet runs a cell that begins like a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text

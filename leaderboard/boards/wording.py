@@ -25,6 +25,7 @@ RULES = {
     "zhao-2020": "alpha after the filter, as Zhao et al. (2020)",
 }
 KINDS = {"scores": "scores", "pairs": "judgments of pairs", "both": "scores and judgments of pairs"}
+LEVEL = 1e-6  # of a share or a point: what sums in another order may differ by
 ENDINGS = {
     "settled": "by its rule",
     "asked": "after the requested number of games",
@@ -153,12 +154,20 @@ def _firsts(board: Board) -> Iterator[Difference]:
 def _first(board: Board, first: Difference) -> str:
     gate = board.basis.judge and board.basis.judge.gate
     said = "As this comparator sees it, " if gate and not gate.passed else ""
+    if _level(board, first):
+        return f"{said}{first.upper} and {first.lower} are level so far."
     said += f"{first.upper} is first{' in its group' if board.is_split else ''}"
     ahead = _by_how_much(board, first)
     if first.known:
         return f"{said}. It is above {first.lower}{f' {ahead},' if ahead else ''} with {confidence(board)} confidence."
     said += f" so far, but not yet known to be above {first.lower}{f': ahead {ahead}' if ahead else ''}"
     return f"{said}; {forecast(first.forecast)} might separate them." if first.forecast else f"{said}."
+
+
+def _level(board: Board, pair: Difference) -> bool:
+    """Does nothing speak for either of the first two?"""
+    middle = 0.5 if board.question.unit == "share" else 0.0
+    return not pair.known and pair.own is not None and abs(pair.own.value - middle) < LEVEL
 
 
 def _by_how_much(board: Board, pair: Difference) -> str:
@@ -275,7 +284,8 @@ def answers(board: Board) -> str:
     if people is None or people.answers is None:
         return ""
     kind = KINDS[people.kind or "both"]
-    return f"{people.answers:,} kept {kind}" + (f" by {_many(people.annotators, 'annotator')}" if people.annotators else "")
+    of = f" in {_many(people.rankings, 'ranking')}" if people.rankings else ""
+    return f"{people.answers:,} kept {kind}{of}" + (f" by {_many(people.annotators, 'annotator')}" if people.annotators else "")
 
 
 def verdict(board: Board) -> str:

@@ -176,7 +176,7 @@ def with_best_end(answers: Answers) -> Answers:
 def each_once(answers: Answers) -> Answers:
     """What one person says of the same texts counts once. Raises ImportRefused where it is not the same, as an import does.
     A program may be asked again, and nobody knows who answered without a name."""
-    said: dict[tuple, tuple[float, int]] = {}
+    said: dict[tuple[Any, ...], tuple[float, int]] = {}
     errors = []
 
     def is_new(one: PairAnswer | ScoreAnswer) -> bool:

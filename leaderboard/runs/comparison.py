@@ -54,7 +54,7 @@ def compare(
         "runs": [finite(asdict(one)) | {"step": step[one.name]} for one in found.candidates],
         "not_worse": found.not_worse,
         "others": _others(runs, best) + (by_metrics(runs, best, shared, metric, progress) if metric else []),
-        "said": [*([runs[0].warning] if runs[0].warning else []), *_unlike(best), FAVOURED],
+        "said": [*dict.fromkeys(run.warning for run in runs if run.warning), *_unlike(best), FAVOURED],
     }
 
 

@@ -10,11 +10,11 @@ from typing import Any
 from django.db.models import Count, Max, Q
 from django.http import Http404
 
+from annotation.data.spreadsheets import without_formulas
 from annotation.models import Campaign, Context, Job
 from core.errors import Refused
 from core.version import code_version
 from evaluator.selection.best_checkpoint import is_known
-from leaderboard.boards.exports import no_formula
 from leaderboard.models import Run, RunOutput
 from leaderboard.runs import costs
 from leaderboard.runs.judgments import waiting_of
@@ -64,6 +64,7 @@ def row(run: Any) -> dict[str, Any]:
     return {
         "name": run.name,
         "judge": run.judge.name,
+        "warning": run.warning,
         "checkpoints": run.reported,
         "newest_step": run.newest,
         "total_steps": run.total_steps,
@@ -168,6 +169,8 @@ def as_csv(run: Run) -> str:
         "campaign": run.campaign.slug,
         "judge": run.judge.name,
         "judge_digest": run.judge_digest,
+        "criterion": run.criterion,
+        "snapshot": whole["provenance"]["snapshot"],
         "contexts": len(run.contexts),
         "contexts_sha256": whole["provenance"]["contexts_sha256"],
         "total_steps": run.total_steps,
@@ -181,7 +184,7 @@ def as_csv(run: Run) -> str:
     rows = [{**point, **made} for point in whole["points"]]
     writer = csv.DictWriter(out, list(rows[0]) if rows else ["step", *made])
     writer.writeheader()
-    writer.writerows({name: no_formula(v) if isinstance(v, str) else v for name, v in row.items()} for row in rows)
+    writer.writerows(map(without_formulas, rows))
     return out.getvalue()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.data.spellings import folded
+from annotation.data.spellings import spelled_alike
 from annotation.models import AuditEvent, Campaign, FormerName
 from annotation.snapshots import latest_snapshot
 from core.errors import UNSEEN, Refused, quoted
@@ -17,7 +17,7 @@ from core.rows import UNSEEN_AROUND
 from evaluator.models import Judge
 from evaluator.roster import judge_named, judge_of
 from evaluator.selection.rules import Rules
-from evaluator.versions.registry import comparator_in_use
+from evaluator.versions.registry import comparator_in_use, gate_doubt
 from evaluator.versions.selectors import basis, criterion_in, learned_from
 from leaderboard.models import Run
 
@@ -135,11 +135,11 @@ def _check_free(campaign: Campaign, name: str) -> None:
     names = list(campaign.runs.values_list("name", flat=True))
     if len(names) >= MOST_RUNS:
         raise Refused(f"Campaign {campaign.slug!r} has {MOST_RUNS:,} runs, the most that it can have.")
-    if alike := next((other for other in names if folded(other) == folded(name)), None):
+    if alike := spelled_alike(name, names):
         raise Refused(f"There is a run {quoted(alike)} already, whose name differs in case, spaces or dashes alone.")
     systems = [*campaign.systems.values_list("name", flat=True)]
     systems += FormerName.objects.filter(system__campaign=campaign).values_list("name", flat=True)
-    if alike := next((other for other in systems if folded(other) == folded(name)), None):
+    if alike := spelled_alike(name, systems):
         raise Refused(
             f"There is a system {quoted(alike)} already, so what is chosen of the run would be its; choose another name."
         )
@@ -172,11 +172,7 @@ def warning_of(judge: Judge) -> str:
     version, campaign = judge.version, judge.campaign
     if version is None:
         return f"{judge.name} is no comparator of this campaign: see in the table of judges how often it agrees with people."
-    gate, said = version.gates.get(campaign.slug, []), []
-    if failed := [asked["answer"] for asked in gate if not asked["passed"]]:
-        said.append(f"Comparator {version.name} did not pass the gate: {' '.join(failed)}")
-    elif not gate:
-        said.append(f"Comparator {version.name} was never asked whether it may serve here.")
+    said = [doubt] if (doubt := gate_doubt(version, campaign)) else []
     if not learned_from(version, campaign):
         said.append(f"Comparator {version.name} did not learn from people's judgments of this campaign.")
     if version.is_simulated:

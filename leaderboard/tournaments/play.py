@@ -20,6 +20,7 @@ from leaderboard.models import Game, Tournament
 from leaderboard.rating import tournament as playing
 from leaderboard.rating.games import Games
 from leaderboard.rating.people_board import Reading
+from leaderboard.rating.rankings.board import RankingsReading
 from leaderboard.rating.rules import Rules
 from leaderboard.rating.tournament import PlayedGames
 from leaderboard.tournaments import context_groups, people_games, rate
@@ -152,6 +153,7 @@ def _who(answers: PeopleAnswers, reading: Reading) -> BoardPeople:
         answers=len(answers) - reading.omitted,
         left_out=tuple(AnswersLeftOut(why, count, whole) for why, count in counts.items() if count),  # type: ignore[arg-type]
         variances=tuple(Variance(name, round(value, 4)) for name, value in reading.variances.items()),
+        rankings=reading.rankings if isinstance(reading, RankingsReading) else None,
     )
 
 

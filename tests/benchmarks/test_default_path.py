@@ -73,7 +73,7 @@ def test_the_commands_give_the_harness_plan(tmp_path, row):
     """The same smallest difference from the imported pilot, and the same statement of the imported campaign."""
     one = planned.scenarios()[row]
     smaller = replace(one, crowd=replace(one.crowd, contexts=20), pilot_contexts=10)
-    _, wanted = planned.compared(smaller, 5, tmp_path)
+    _, wanted = planned.compared(planned.simulated, planned.through_commands, smaller, 5, tmp_path)
     assert 0 < wanted < 2
 
 

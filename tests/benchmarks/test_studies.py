@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from annotation.assessment.assess import assess
 from annotation.data.importer import import_scores
 from annotation.models import Campaign, Output
-from benchmarks.studies import report, runs, three_head, zhang, zhao, zhao_tables, zhou, zhou_tables
+from benchmarks.studies import people_scores, report, runs, three_head, zhang, zhao, zhao_tables, zhou, zhou_tables
 from benchmarks.studies.__main__ import main
 from benchmarks.studies.study import Part, Table, keys, run, with_needs
 from comparena import command
@@ -193,6 +194,22 @@ def test_people_are_asked_by_a_campaign_and_the_study_goes_on_from_their_scores(
     assert "Judged by the annotators of campaign replies (1)." in (tmp_path / folder.name / "report.md").read_text()
 
 
+def test_kappas_of_both_ways_by_hand():
+    """Scores 1, 1 and 2, 1: (1/2 - 5/8) / (1 - 5/8). Each beats all later ones, but for the last two, over which two people
+    differ: they agree on three of five outputs, and by chance on a fifth of them: (0.6 - 0.2) / (1 - 0.2)."""
+    scores = {"x": {"p": 1, "q": 1}, "y": {"p": 2, "q": 1}, "z": {"p": 3}}
+    ratings = [{"context_id": "c", "system": s, "annotator": w, "score": v} for s, of in scores.items() for w, v in of.items()]
+    pairs = [{"context_id": "c", "a": a, "b": b} for a, b in combinations("vwxyz", 2)]
+    wins = lambda pair, who: "B" if who == "q" and (pair["a"], pair["b"]) == ("y", "z") else "A"
+    judgments = [pair | {"annotator": who, "choice": wins(pair, who)} for who in "pq" for pair in pairs]
+    found = people_scores.both_ways(ratings, judgments)
+    assert found == {"scored": [pytest.approx(-1 / 3), 2, 2], "compared": [pytest.approx(0.5), 5, 2]}
+    assert people_scores.both_ways(ratings, judgments[1:])["compared"][1:] == [3, 2]  # two lack one of their four
+    assert people_scores.both_ways([], judgments[:10]) == {"scored": None, "compared": None}
+    (table,) = zhou_tables.tables({"both-ways": found})
+    assert table.rows[1] == ["scored by comparing with four others", "0.500", "5", "2", "0.76"]
+
+
 def test_what_a_metric_chooses_by_hand():
     """It takes b and c; b is the best of its field, c is not: one win of two, mean (4 + 1) / 2."""
     worth = {"a": 3.0, "b": 4.0, "c": 1.0, "d": 2.0}
@@ -252,6 +269,7 @@ def test_a_campaigns_own_scores_make_the_tables_that_they_allow(world, tmp_path)
     rows = made("zhou")
     assert [title.split(":")[0] for title in rows] == ["Table 1", "Table 2", "Table 4", "Table 5"]
     assert rows["Table 1: by outputs, talk"]["our approach, its own score"][0]
+    assert "Unavailable: Kappa of outputs judged in both ways" in (tmp_path / "zhou-talk-tiny-0" / "report.md").read_text()
     left_out = set(rows["Table 5: what each part is worth"])
     assert {"full model", "w/o comparison", "w/o human annotation"} < left_out and "w/o weak supervision" not in left_out
     rows = made("zhang", "talk-encoder-tiny-bert")

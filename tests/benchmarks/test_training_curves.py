@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 
 from benchmarks.validity.curves import training
+from benchmarks.validity.harness import Store
 from benchmarks.validity.training_curves import (
     CELLS,
     NEVER,
@@ -13,10 +14,11 @@ from benchmarks.validity.training_curves import (
     Batch,
     Cell,
     Compared,
-    Store,
     best_sets,
+    fill,
     paper,
     patience,
+    rows_of,
     sets_table,
     table,
 )
@@ -48,9 +50,9 @@ def test_tables_show_what_is_kept_and_shares_that_only_round_to_1(tmp_path):
     cell, store = CELLS[0], Store(tmp_path / "rows.jsonl")
     assert cell.name == "slow, 100, 0"
     rows = [{"ours": 40 if seed else NEVER, "paper": NEVER, "patience": 5} for seed in range(5000)]
-    store.fill(cell.name, range(5000), lambda part: ({"seed": seed, **rows[seed]} for seed in part))
+    fill(store, cell.name, range(5000), lambda part: ({"seed": seed, **rows[seed]} for seed in part))
     again = Store(store.file)
-    again.fill(cell.name, range(5000), lambda part: iter([]))  # everything is there
+    fill(again, cell.name, range(5000), lambda part: iter([]))  # everything is there
     assert table(again, CELLS, range(5000)).splitlines()[2:] == [
         "| slow | 100 | 0 | 5,000 | 0 / 0 / 0 / .999 / .999 / .999 | 0 / 0 / 0 / 0 / 0 / 0 | 1 / 1 / 1 / 1 / 1 / 1 |"
     ]
@@ -59,8 +61,8 @@ def test_tables_show_what_is_kept_and_shares_that_only_round_to_1(tmp_path):
 def test_the_set_of_a_steep_rise_is_the_end_and_holds_the_best(tmp_path):
     cell = Cell("flat_after", 100, 0.0, 0.0)
     store = Store(tmp_path / "rows.jsonl")
-    store.fill(SETS + cell.name, range(2), partial(best_sets, cell))
-    held, size, said = np.mean([row["30"] for row in store.of(SETS + cell.name, range(2))], axis=0)
+    fill(store, SETS + cell.name, range(2), partial(best_sets, cell))
+    held, size, said = np.mean([row["30"] for row in rows_of(store, SETS + cell.name, range(2))], axis=0)
     assert held == 1 and size < 8 and said >= 0.95
     assert sets_table(store, [cell], range(2)).splitlines()[2].startswith("| flat_after | 100 | 0 | 2 | ")
 

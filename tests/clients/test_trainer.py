@@ -73,9 +73,11 @@ def test_the_strongest_checkpoint_is_kept(trained, run, stub):
     assert written == [2.0, 4.0, 6.0, 8.0]
 
 
-def test_it_stops_on_advice_and_not_where_it_only_reports(trained, stub):
+def test_it_stops_on_advice_and_not_where_it_only_reports(trained, stub, caplog):
     stub.stops_at = 4
     assert trained(how={"wait": True}).state.global_step == 4
+    assert "The training stops at step 4, on advice: Judged by a stub." in caplog.text
+    assert caplog.text.count("did not pass its gate") == 1  # whoever watches the training alone learns what its judge is worth
     stub.stored.clear()
     assert trained(how={"wait": True, "stop": False}).state.global_step == 8
 

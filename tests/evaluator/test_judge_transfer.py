@@ -9,12 +9,13 @@ import pytest
 from django.core.management import CommandError
 from django.urls import reverse
 
+from annotation.models import QualityDecision
 from evaluator.judge_tables import transfer_exports
 from evaluator.metrics import registry
 from evaluator.metrics.metric import MetricJudge
 from evaluator.worker.judge_tables import transfer
 from evaluator.worker.judge_tables.material import material
-from tests.evaluator.world import World, command
+from tests.evaluator.world import SCORES, World, command
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
@@ -83,8 +84,38 @@ def test_it_is_written_and_shown(world, contrary, learner, tmp_path):
     made = command(*shlex.split(again)[1:])  # the line that the page prints
     assert made["rows"] == said["rows"] and made["labels"] == said["labels"]
     assert ">−0." in page and "[−" in page and not re.search(r"[>\[]-\d", page)
+    assert said["cautions"] == [] and "cautions" not in tex and 'class="warning"' not in page.split("On other campaigns")[0]
     with pytest.raises(CommandError, match="cannot be written"):
         command(*words[:5], "--csv", tmp_path / "nowhere" / "t.csv")
+
+
+def test_its_warnings_go_wherever_it_goes(world, contrary, learner, tmp_path):
+    """Of each campaign apart; those of the judges' table on the same page are of its own campaign alone."""
+    contrary.campaign.snapshots.update(is_simulated=True)
+    QualityDecision.objects.filter(snapshot__campaign=contrary.campaign).update(
+        verdict="undefined", report={"reason": "Few_agree."}
+    )
+    command("evaluate_judges", "talk", "--judge", "rouge-1", "--page")
+    command("evaluate_judges", "contrary", "--judge", "rouge-1", "--page")
+    words = ("transfer_judges", "talk", "contrary", "--judge", "reference-free", "--page")
+    said = command(*words, "--csv", tmp_path / "t.csv", "--latex", tmp_path / "t.tex")
+    expected = [
+        "contrary: SIMULATED: a program made these judgments.",
+        "contrary: The scores of Overall are not accepted: Few_agree.",
+    ]
+    assert said["cautions"] == expected and transfer_exports.as_text(said).startswith(expected[0])
+    with (tmp_path / "t.csv").open() as file:
+        assert {row["warnings"] for row in csv.DictReader(file)} == {" ".join(expected)}
+    tex = (tmp_path / "t.tex").read_text()
+    assert rf"\par {{\footnotesize {expected[0]}}}" in tex and r"not accepted: Few\_agree.}" in tex
+    contrary.score("Overall", {**SCORES, "Poor": 2}, annotators=("Cleo",))
+    contrary.freeze()
+    old = "contrary: These figures come from an earlier snapshot."
+    page = world.get(world.alice, reverse("judges", args=["talk"])).content.decode()
+    assert all(page.count(text) == 1 for text in (*expected, old))
+    table = world.get(world.alice, "/api/campaigns/talk/judges/").json()["table"]
+    assert table["cautions"] == [] and table["transfer"]["cautions"][:2] == expected
+    assert table["transfer"]["cautions"][2].startswith(old)
 
 
 def test_ties_come_from_the_people_of_the_first(world, contrary, learner):

@@ -8,6 +8,7 @@ import pytest
 
 from annotation import jobs, parts
 from annotation.models import Job
+from annotation.snapshots import WITHDREW
 from annotation.views.jobs import with_results
 from core.errors import Refused
 from evaluator import tasks
@@ -175,10 +176,15 @@ def test_a_failed_job_can_be_asked_for_again(world):
 
 def test_newer_judgments_make_it_old(world):
     evaluate(world)
-    assert "from an earlier snapshot" not in world.get(world.alice, PAGE).content.decode()
+    doors = [PAGE, PAGE + "table.csv", PAGE + "table.tex", f"{PAGE}{key_of('cosim')}/", "/api/campaigns/talk/judges/"]
+    doors.append("/api/campaigns/talk/judges/table/csv/")
+    said = lambda door: world.get(world.alice, door).content.decode()
+    assert not any("from an earlier snapshot" in said(door) for door in doors)
     world.score("Overall", {**SCORES, "Poor": 2}, annotators=("Cleo",))
     world.freeze()
-    assert "from an earlier snapshot" in world.get(world.alice, PAGE).content.decode()
+    assert all("from an earlier snapshot" in said(door) for door in doors)
+    JudgesTable.objects.get().snapshot.marks.create(reason=f"Bob {WITHDREW}")
+    assert all("1 annotator withdrew after it was frozen." in said(door) and "Bob withdrew" not in said(door) for door in doors)
 
 
 def test_a_criterion_that_is_not_there_is_refused(world):

@@ -7,10 +7,12 @@ import shlex
 import pytest
 
 from annotation.models import Campaign, Item, Job, Output
+from core.errors import Refused
 from evaluator import tasks
 from evaluator.models import Judge
 from evaluator.offers import set_up_model
 from evaluator.reasons import opinions
+from evaluator.roster import is_free_for_import, set_up
 from evaluator.worker import players
 from evaluator.worker.comparators import text_of
 from tests.evaluator.judges.stub_server import Server
@@ -135,3 +137,13 @@ def test_reasons_of_a_pair_name_its_sides(world, server):
     assert [(one.judge, one.criterion, one.reason) for one in found] == [("tiny", "Overall", "It is better.")] * 2
     assert [one.answer for one in found] == ["A is better (A shown first)", "A is better (B shown first)"]
     assert opinions(Item(campaign=campaign, output=good)) == []  # of one output it said nothing
+
+
+def test_a_name_in_another_spelling_is_taken(world):
+    """A table with GPT-4 and gpt\u20114 has two judges that a reader takes for one."""
+    row = set_up(world.campaign, Judge.Kind.PROGRAM, " GPT-4 ", {"command": ["x"]})
+    assert row.name == "GPT-4" and set_up(world.campaign, Judge.Kind.PROGRAM, "GPT-4", {"command": ["x"]}) == row
+    for name, there in (("gpt\u20114", "GPT-4"), ("ＧＰＴ-4", "GPT-4"), ("Rouge-L", "rouge-l")):
+        with pytest.raises(Refused, match=f"There is a judge '{there}' already"):
+            set_up(world.campaign, Judge.Kind.PROGRAM, name, {"command": ["x"]})
+    assert not is_free_for_import(world.campaign, "gpt-4") and is_free_for_import(world.campaign, "GPT-5")

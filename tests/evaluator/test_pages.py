@@ -114,6 +114,15 @@ class TestCard:
         version.gates[world.campaign.slug][0]["passed"] = False
         version.save()
         assert warning in world.get(world.alice, card).content.decode()
+        assert "did not pass the gate: Off by 0.01." in world.get(world.alice, PAGE).content.decode()
+
+    def test_one_that_was_never_asked_says_so_at_each_door(self, world, version):
+        version.gates, never = {}, f"Comparator {version.name} was never asked whether it may serve here."
+        version.save()
+        get = lambda address: world.get(world.alice, address)
+        assert all(never in get(page).content.decode() for page in (PAGE, f"{PAGE}{version.name}/"))
+        (row,), card = get("/api/campaigns/talk/comparators/").json(), f"/api/campaigns/talk/comparators/{version.name}/"
+        assert row["gate_doubt"] == get(card).json()["gate_doubt"] == never and row["warning"] == version.warning
 
     def test_it_is_retired_and_another_promoted_with_a_reason(self, world, version):
         again = services.start_training([world.campaign], seed=1, foreground=True, recipe=recipe(epochs=1))

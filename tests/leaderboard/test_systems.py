@@ -89,6 +89,7 @@ class TestRegistering:
         ("name", "rows", "said"),
         [
             ("Fine", None, "There is a system 'Fine' already; choose another name, or replace its outputs."),
+            ("ＦINE ", None, "There is a system 'Fine' already, whose name differs in case, spaces or dashes alone;"),
             ("New", [], "new.jsonl"),
             ("New", [{"context_id": "c00", "context": "other", "output": "x"}], "new.jsonl, line 1, field 'context'"),
             ("New", [{"context_id": "z", "context": "z", "output": "x", "system": "Old"}], "was sent for 'New'"),

@@ -16,7 +16,6 @@ from annotation.models import Annotator, Assignment, Criterion, Item, LikertScor
 from annotation.models.judgment import AnswerQuerySet
 from annotation.quality.krippendorff import Level
 from annotation.questions.columns import is_cannot_say
-from annotation.questions.conditions import without_condition
 from annotation.questions.kind import CANNOT_SAY, CANNOT_SAY_WORDS, Given, Question, Widget
 from annotation.questions.spans import marks, other_tools, suggestions
 from annotation.questions.spans.agreement import agreement_of, in_a_sentence
@@ -266,8 +265,7 @@ class Spans(ValueKind):
     def cells(self, row: LikertScore) -> dict[str, Any]:
         errors = None if row.value is None else (row.detail or {}).get("spans", [])
         beside = {name: (row.detail or {}).get(name) for name in self.optional_columns}
-        scheme = dict(sorted(without_condition(row.criterion.settings).items()))
-        return {"scheme": scheme, "errors": errors, "score": row.value, **beside}
+        return {"scheme": dict(sorted(row.criterion.settings.items())), "errors": errors, "score": row.value, **beside}
 
     def imported(self, row: Row, criterion: Criterion) -> Given:
         said = json_in(row.get(self.value_column))
@@ -331,8 +329,7 @@ class Spans(ValueKind):
         return "interval"  # of the sum of weights
 
     def own_agreement(self, answers: AnswerQuerySet, seed: int = 0) -> dict[str, Any]:
-        rows = answers.order_by("output_id", "annotator_id").values_list("output_id", "detail")
-        rows = list(rows)
+        rows = list(answers.order_by("output_id", "annotator_id").values_list("output_id", "detail"))
         beside = suggestions.account([detail or {} for _, detail in rows], "spans")
         return {"marks": agreement_of(rows, seed), **({SUGGESTED: beside} if beside else {})}
 

@@ -5,8 +5,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import render
 
 from annotation.access import campaign_for_researcher
-from annotation.assessment.calculations import look_up
-from annotation.assessment.report import CONTENT_TYPES, FORMATS, WRITERS, report_sections
+from annotation.assessment.report import CONTENT_TYPES, FORMATS, WRITERS, report_of
 from annotation.snapshots import latest_snapshot
 
 
@@ -14,7 +13,7 @@ from annotation.snapshots import latest_snapshot
 def report(request, slug):
     campaign = campaign_for_researcher(request.user, slug)
     snapshot = latest_snapshot(campaign)
-    sections = _sections(campaign, snapshot, request.user) if snapshot else []
+    sections = report_of(campaign, snapshot, request.user) if snapshot else []
     context = {"campaign": campaign, "snapshot": snapshot, "sections": sections, "formats": FORMATS.items()}
     return render(request, "annotation/quality_report.html", context)
 
@@ -25,13 +24,7 @@ def download(request, slug, format):
     snapshot = latest_snapshot(campaign)
     if snapshot is None or format not in WRITERS:
         raise Http404
-    text = WRITERS[format](_sections(campaign, snapshot, request.user))
+    text = WRITERS[format](report_of(campaign, snapshot, request.user))
     response = HttpResponse(text, content_type=f"{CONTENT_TYPES[format]}; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{campaign.slug}-{snapshot.name}.{format}"'
     return response
-
-
-def _sections(campaign, snapshot, user):
-    """Without the annotators where a worker still works them out."""
-    watched, _ = look_up(campaign, "annotators", "Comparison of annotators", user)
-    return report_sections(campaign, snapshot, watched)

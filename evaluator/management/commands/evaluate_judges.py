@@ -2,6 +2,7 @@ from annotation.access import campaign_named
 from core.commands import ServiceCommand
 from core.errors import Refused
 from evaluator.judge_tables import exports, tables
+from evaluator.judge_tables.cautions import as_of_now
 from evaluator.judges.pairwise_model import LanguageModelJudge
 from evaluator.judges.pointwise_model import LanguageModelScorer
 from evaluator.management import judge_options
@@ -101,6 +102,7 @@ class Command(ServiceCommand):
             record["attacks"] = [_attacked(known, one, dict(others), seed) for one in found]
         if options["page"]:
             tables.keep(campaign, known.snapshot, record)
+        record = as_of_now(record)
         write_tables(record, {csv: exports.as_csv, latex: exports.as_latex})
         return record
 

@@ -3,6 +3,7 @@ from core.commands import ServiceCommand
 from core.errors import Refused
 from core.version import code_version
 from evaluator.judge_tables import tables, transfer_exports
+from evaluator.judge_tables.cautions import as_of_now
 from evaluator.management import judge_options
 from evaluator.management.device import add_device, use_device
 from evaluator.management.table_files import write_tables
@@ -50,13 +51,20 @@ class Command(ServiceCommand):
                 for row in transfer.fewer_labels(name, known, seed, model)
             ]
         about = [
-            {"campaign": one.campaign.slug, "snapshot": one.snapshot.name, "criterion": one.basis.criterion}
+            {
+                "campaign": one.campaign.slug,
+                "snapshot": one.snapshot.name,
+                "criterion": one.basis.criterion,
+                "simulated": one.snapshot.is_simulated,
+                "warning": one.basis.warning,
+            }
             for one in campaigns
         ]
         record = {"campaigns": about, "judges": judge or [], "seed": seed, "code": code_version(), **found}
         record |= {"options": judge_options.model_words(options)} if models else {}
         if page:
             tables.add_transfer([known.campaign for known in campaigns], record)
+        record = as_of_now(record)
         write_tables(record, {csv: transfer_exports.as_csv, latex: transfer_exports.as_latex})
         return record
 

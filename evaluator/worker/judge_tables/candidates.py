@@ -16,7 +16,7 @@ from evaluator.metaevaluation.comparison_scores import Contestants, scored
 from evaluator.metaevaluation.judges_table import JudgeAnswers
 from evaluator.metrics.inputs import ModelSource
 from evaluator.metrics.registry import METRICS, TUNED
-from evaluator.versions.registry import comparator_in_use
+from evaluator.versions.registry import comparator_in_use, gate_doubt
 from evaluator.worker.comparators import load
 from evaluator.worker.judge_tables.material import INSTALLED, Material, metric_of, model_needed, pairs_to_read
 
@@ -75,7 +75,7 @@ def _out_of_fold(known: Material, version) -> JudgeAnswers:
     lacks = _learned_from(known, fresh)
     pairs = [(a, b) for a, b in pairs_to_read(known) if fresh[a] and fresh[b]]
     said = _asked(known, version.name, comparator, pairs, fresh)
-    settings = {"version": version.name, "seed": version.seed, "code": version.code}
+    settings = {"version": version.name, "seed": version.seed, "code": version.code, **_doubt(known, version)}
     return replace(said, lacks=lacks or said.lacks, settings=settings)
 
 
@@ -97,10 +97,19 @@ def _by_way(known: Material, way: str, seed: int) -> Candidate:
         u[rows] = found.scores
         cost = {"games": found.games, "read": found.read, "reads": comparator.kind}
         return JudgeAnswers(
-            version.name, u, lacks=_learned_from(known, fresh), settings={"version": version.name, "seed": seed, **cost}
+            version.name,
+            u,
+            lacks=_learned_from(known, fresh),
+            settings={"version": version.name, "seed": seed, **cost, **_doubt(known, version)},
         )
 
     return Candidate(f"comparator {version.name}, {way}", answer, optional=True)
+
+
+def _doubt(known: Material, version) -> dict[str, str]:
+    """What the table must say of it, where its gate did not pass."""
+    doubt = gate_doubt(version, known.campaign)
+    return {"doubt": doubt} if doubt else {}
 
 
 def _fresh(known: Material, comparator) -> np.ndarray:

@@ -10,7 +10,7 @@ const ahead = []; // keys pressed before their page was there
 let last = null; // the scale a key answered last
 
 const form = () => document.querySelector("[data-answer]");
-const scales = () => [...(form()?.querySelectorAll("[data-scale]:not(:disabled [data-scale])") ?? [])];
+const scales = () => [...(form()?.querySelectorAll("[data-scale]") ?? [])];
 const name = (scale) => scale.dataset.scale;
 const answerOf = (scale, input) => word("answered", { question: name(scale), answer: input.closest("label").textContent.trim() });
 export const say = (text) => { document.querySelector("[data-said]").textContent = text; };
@@ -165,7 +165,7 @@ export const listen = (isBusy) => {
       ahead.push(key);
       return event.preventDefault();
     }
-    if (at.matches("select")) return;
+    if (at.matches("select")) return key === "Escape" && at.blur(); // so that Enter sends
     if (at.matches("textarea, input:not([type=radio], [type=range], [type=checkbox])")) {
       if (key === "Escape") at.blur();
       if (key !== "Enter" || !at.closest("[data-answer]")) return;

@@ -81,7 +81,7 @@ class TestReading:
 
     def test_page_and_scripts_are_small(self, world):
         page = world.sign_in(world.bob).get(START)
-        of_kinds = {BASE / f"js/annotate/{name}.js" for name in ("spans", "ranked", "conditions")}  # where asked
+        of_kinds = {BASE / f"js/annotate/{name}.js" for name in ("spans", "ranked")}  # fetched where they are asked
         scripts = {*(BASE / "js/annotate").glob("*.js")} - of_kinds
         css = BASE / "comparena.css"
         assert len(scripts) == 7 and len(page.content) < 20_000

@@ -9,7 +9,7 @@ from django.core.management import call_command
 from annotation.assessment.asked_for import aims, question_named, set_aim
 from annotation.assessment.assess import assess, work_out_assessment
 from annotation.assessment.dependence import COPIES, FIELD, RELATIVE, TEXT, for_board, group_by, notes
-from annotation.assessment.report import as_markdown, report_sections
+from annotation.assessment.report import NOT_YET, as_markdown, report_of, report_sections
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.data.importer import import_judgments, import_outputs, import_scores
@@ -125,7 +125,8 @@ def test_ranks_stored_as_scores_are_asked_about(alice):
     snapshot = assess(made, user=alice)
     board = play.play(start_tournament(made, "people", criterion="Quality", foreground=True), quiet)
     assert (note.kind, note.sentence) in [(one.kind, one.text) for one in cautions(queries.board(board))]
-    assert note.sentence in as_markdown(report_sections(made, snapshot, None))
+    assert note.sentence in as_markdown(report_of(made, snapshot, None))
+    assert NOT_YET in as_markdown(report_sections(made, snapshot, None, None))
 
 
 def test_a_topic_that_explains_variance_is_offered(alice):

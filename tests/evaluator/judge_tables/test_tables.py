@@ -21,6 +21,7 @@ from evaluator import tasks
 from evaluator.judge_tables import exports
 from evaluator.metaevaluation.judges_table import CEILING, CONSTANT, LONGER, JudgeAnswers
 from evaluator.trainings import services
+from evaluator.versions.registry import gate_doubt
 from evaluator.views.judges import key_of
 from tests.evaluator.fixtures import rows_for_a_module
 from tests.evaluator.judges.rude_server import RudeServer
@@ -186,6 +187,8 @@ def test_the_serving_comparator_judges_out_of_fold(crowd):
     said = command("evaluate_judges", "crowd", "--judge", f"comparator {version.name}")
     row = next(row for row in said["tables"]["all"]["rows"] if row["kind"] == "judge")
     assert row["settings"]["version"] == version.name and row["outputs"] == 48 and row["lacks"] == ""
+    doubt = gate_doubt(version, crowd.campaign)  # of 12 contexts and one epoch or two no gate is passed
+    assert doubt and said["cautions"] == [doubt] and doubt in exports.as_text(said)
     assert row["accuracy"]["value"] == pytest.approx(version.metrics["heldout_pairwise_accuracy"], abs=1e-6)
 
 

@@ -123,5 +123,6 @@ def example() -> Board:
         order_fit=OrderFitPanel(10, 2, 0.4, 0.031, 0.2, (Closeness(40, 0.5, 0.6, 0.2, 0.21, 0.11, 0.32),)),
         sides=Sides(120, Estimate(0.66, 0.55, 0.75)),
         since=("Outputs of Bee were replaced after it was frozen.",),
+        newer_than="2026-11-28",
         agreement=AgreementPanel(3, "judge:people|seed:0", False, "people", correlation(3), correlation(2)),
     )

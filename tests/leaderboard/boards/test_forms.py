@@ -62,6 +62,7 @@ WARNINGS = {
     "unjudged": "The judge says nothing of 4 of 76 pairs, which do not count. Why: It refused. 4.",
     "other model": "The server says that other models than v3 gave these replies: tiny-2 5.",
     "since": "About its snapshot 9f2c: Outputs of Bee were replaced after it was frozen.",
+    "newer": "Newer answers have come since its snapshot was frozen on 2026-11-28. They are not in this board.",
     "looks": "This is board 3 of this question, each on newer answers.",
     "simulated": "Simulated data: judgments made by a program, not by people.",
 }
@@ -95,6 +96,7 @@ def test_every_warning_is_in_every_form(form):
         absent=(),
         doubts=(),
         since=(),
+        newer_than="",
         method=replace(board.method, campaign_looks=1),
     )
     assert every.cautions(calm) == () and not any(text in words(form, calm) for text in WARNINGS.values())

@@ -120,6 +120,15 @@ SAID = [
         ),
         "Ant & Co_50% is first so far, but not yet known to be above =bee(): ahead in 51% of comparisons (28% to 74%).",
     ),
+    (  # all answers are ties
+        wording.headline,
+        replace(
+            gated(True),
+            question=replace(BOARD.question, unit="share"),
+            differences=(replace(BOARD.differences[0], known=False, own=Estimate(0.5, 0.48, 0.52)),),
+        ),
+        "Ant & Co_50% and =bee() are level so far.",
+    ),
     (  # the lowest is the best
         wording.headline,
         known_by(Estimate(-0.5, -0.7, -0.3)),
@@ -292,6 +301,8 @@ SAID = [
         replace(BOARD.joining[0], contexts=0),
         "Ant & Co_50% and Cat answered no common context; import outputs for the same contexts to join them.",
     ),
+    (cautions.newer, BOARD, "Newer answers have come since its snapshot was frozen on 2026-11-28. They are not in this board."),
+    (cautions.newer, replace(BOARD, newer_than=""), ""),
     (
         cautions.looks,
         BOARD,
@@ -334,6 +345,7 @@ def test_what_is_known_twice_is_said_once():
         "left out",
         "left out",
         "since",
+        "newer",
         "looks",
         "simulated",
     ]

@@ -32,6 +32,9 @@ def test_the_winner_and_what_else_would_have_chosen(world, call):
     assert [(one["name"], one["step"]) for one in found["runs"]] == [("large", 2), ("small", 2)]
     assert found["runs"][0]["win_rate"] > 0.8 and found["runs"][0]["probability"] > 0.95 and found["contexts"] == 12
     assert found["not_worse"] == ["large"]
+    Run.objects.filter(name="large").update(warning="Large's judge did not pass.")
+    said = call("GET", "runs/compare/?name=small&name=large").json()["said"]
+    assert "Large's judge did not pass." in said and said.count(Run.objects.get(name="small").warning) == 1
     chosen = {one["by"]: one["choice"] for one in found["others"]}
     assert chosen == {"validation loss": "small", "mean log probability": "large"}
 

@@ -42,6 +42,8 @@ def test_the_list_shows_verdict_curve_and_best_step(alice, reported):
     row = page[page.index("<tbody>") : page.index("</tbody>")]
     assert 'href="/c/talk/runs/lstm/"' in row and ">cannot tell yet<" in row and "Strength over 4 checkpoints" in row
     assert re.findall(r'class="num">([\d,]+)', row) == ["400", "400", "4"]
+    (listed,) = alice.get("/api/campaigns/talk/runs/").json()["results"]
+    assert "not above every doubt" in row and listed["warning"] == reported.warning and listed["best_known"]
     assert "lstm" not in alice.get("/c/talk/runs/?q=other").content.decode().split("<main")[1].split("Search")[0]
 
 
@@ -58,6 +60,7 @@ def test_a_run_shows_the_numbers_of_the_api(alice, reported, call):
     assert "attachment" in file["Content-Disposition"]
     table = list(csv.DictReader(io.StringIO(file.content.decode())))
     assert [int(row["wins"]) for row in table] == [p["wins"] for p in api["points"]]
+    assert {(row["criterion"], row["snapshot"]) for row in table} == {(api["criterion"], api["provenance"]["snapshot"] or "")}
 
 
 def test_texts_stand_side_by_side_and_as_texts(alice, reported):
