@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 
 from annotation.models import Campaign, FormerName, Output, Purpose, Snapshot, Submission
 from annotation.questions import registry
+from annotation.questions.conditions import in_words
 
 FORMAT = 1
 WITHDREW = "withdrew after it was frozen."  # how the mark of a person who withdrew ends
@@ -37,7 +38,7 @@ class SnapshotContent:
                of a tie in which neither is good; strength: "slightly" or "much" where that was said; ranking: what the ranking
                is called that the pair was in
     criterion_judgments: the same with their criterion
-    criteria:  {name, low, high}, and what is not as usual: {kind, best, cannot_say, optional, settings}
+    criteria:  {name, low, high}, and what is not as usual: {kind, best, cannot_say, optional, settings, asked_if}
     unsaid:    who could not say: rows like scores or criterion_judgments, less the answer
     """
 
@@ -54,6 +55,11 @@ class SnapshotContent:
         """1 where higher scores on the criterion are better, -1 where lower ones are."""
         row = next((row for row in self.criteria if row["name"] == criterion), {})
         return registry.kind_named(row.get("kind", "scale")).sign(row.get("best", "high"))
+
+    def asked_only(self, criterion: str) -> dict[str, str]:
+        """{"asked_only": the criterion's condition in words}, {} without one: what goes with numbers of its answers."""
+        said = next((row["asked_if"] for row in self.criteria if row["name"] == criterion and "asked_if" in row), {})
+        return {"asked_only": in_words(said)} if said else {}
 
 
 def latest_snapshot(campaign: Campaign) -> Snapshot | None:

@@ -10,13 +10,15 @@ from core.errors import Refused
 
 
 def rows_of(annotator: Annotator, assignment: Assignment, campaign: Campaign, answer: dict) -> list:
-    """Unsaved answers, one for each question that was not left empty, or one for each pair of a ranking; never none."""
+    """Unsaved answers, one for each question that was not left empty, or one for each pair of a ranking; never none. answer:
+    without what was not asked (`registry.without_unasked`)."""
     reason = str(answer.get("reason") or "").strip()
     if len(reason) > REASON_LENGTH:
         raise Refused(gettext("The comment is longer than %(count)s characters.") % {"count": REASON_LENGTH})
     questions = registry.asked(campaign, assignment.item)
     if not questions:
         raise Refused(gettext("This campaign has no criteria yet."))
+    unasked = {criterion.pk for criterion in registry.unasked(campaign, answer)}
     rows, open_questions = [], []
     for question in questions:
         sent = question.kind.sent(answer, question)
@@ -27,7 +29,7 @@ def rows_of(annotator: Annotator, assignment: Assignment, campaign: Campaign, an
         for row in of_answer:
             row.annotator, row.purpose = annotator, assignment.purpose
         rows += of_answer
-    _refuse_missing([question for question in open_questions if not question.is_optional])
+    _refuse_missing([question for question in open_questions if not question.is_optional and question.key not in unasked])
     if not rows:
         raise Refused(gettext("Answer at least one question, or skip the item."))
     return rows

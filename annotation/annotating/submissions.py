@@ -12,7 +12,7 @@ from annotation.annotating.answer_rows import rows_of
 from annotation.annotating.assignment import Turn, lock, turn
 from annotation.annotating.history import STORED, History, read_history_for
 from annotation.models import Annotator, Assignment, Campaign, Purpose, Submission
-from annotation.questions import store
+from annotation.questions import registry, store
 from annotation.statements import Statement, insert
 from core.errors import Refused
 
@@ -39,6 +39,7 @@ def submit(
     The key was made with the page: the same key again returns the first submission and stores nothing. An answer to
     an item that this person already answered, or whose place went to another meanwhile, is kept as surplus.
     seconds: from showing the page to the answer; active_seconds: the same less idle time.
+    Answers to questions whose condition does not hold are not stored; `left_out` of what is returned names their criteria.
     Raises Refused where the answer is incomplete or off the scale, or the assignment is not this person's.
     """
     lock(annotator)
@@ -61,14 +62,16 @@ def submit_and_go_on(annotator: Annotator, *answer, **times) -> tuple[Submission
 def _submit(annotator, assignment_id, key, answer, seconds=None, active_seconds=None) -> tuple[Submission, History | None]:
     """(what is stored, the person's history after it, where it is known)"""
     _refuse_withdrawn(annotator)
+    answer, left_out = registry.without_unasked(annotator.campaign, answer)
     history, in_hand = read_history_for(annotator, assignment_id, _stored_key(key))
     assignment, known = (in_hand, None) if in_hand else _assignment(annotator, assignment_id, key)
     if known:
-        return _same(known, answer), None
+        return _same(known, answer, left_out), None
     assert assignment is not None, "_assignment gives one of the two"
     rows = rows_of(annotator, assignment, annotator.campaign, answer)
     surplus = not places.close(assignment)
     submission = _store(annotator, assignment, key, answer, rows, seconds, active_seconds, surplus)
+    submission.left_out = left_out
     if in_hand is None or in_hand.completed_at is None:  # it changed while it was read
         return submission, None
     history.answer(in_hand)
@@ -83,9 +86,10 @@ def revise(
     deleted. Arguments and errors as for submit."""
     lock(annotator)
     _refuse_withdrawn(annotator)
+    answer, left_out = registry.without_unasked(annotator.campaign, answer)
     assignment, known = _assignment(annotator, assignment_id, key)
     if known:
-        return _same(known, answer)
+        return _same(known, answer, left_out)
     assert assignment is not None, "_assignment gives one of the two"
     if not may_change(assignment, annotator.campaign):
         raise Refused(gettext("You cannot change this answer: the campaign is not open, or you have seen the expected answer."))
@@ -94,7 +98,9 @@ def revise(
         raise Refused(gettext("There is no answer of yours to change here."))
     rows = rows_of(annotator, assignment, annotator.campaign, answer)
     store.retract(earlier)
-    return _store(annotator, assignment, key, answer, rows, seconds, active_seconds)
+    submission = _store(annotator, assignment, key, answer, rows, seconds, active_seconds)
+    submission.left_out = left_out
+    return submission
 
 
 def may_change(assignment: Assignment, campaign: Campaign) -> bool:
@@ -131,12 +137,13 @@ def _stored_key(key: uuid.UUID):
     return Submission._meta.pk.get_db_prep_value(key, connection)
 
 
-def _same(known: Submission, answer: dict) -> Submission:
+def _same(known: Submission, answer: dict, left_out: list[str]) -> Submission:
     """What was stored under the key. Raises Refused where the answer is another one now: nobody is told that it is stored."""
     if known.payload != _payload(answer):
         raise Refused(
             gettext("An answer to this item is stored already, and it is another one. You can change it under “Your answers”.")
         )
+    known.left_out = left_out
     return known
 
 

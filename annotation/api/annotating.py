@@ -94,7 +94,9 @@ class TaskViewSet(viewsets.GenericViewSet):
         if shows_known_answer(stored, annotator.campaign):
             assignment = stored.assignment
             feedback = [asdict(check) for check in checks(assignment.item, of_submission(stored), assignment.swapped)]
-        return Response({"key": stored.key, "is_surplus": stored.is_surplus, "feedback": feedback}, status=201)
+        return Response(
+            {"key": stored.key, "is_surplus": stored.is_surplus, "feedback": feedback, "left_out": stored.left_out}, status=201
+        )
 
     @extend_schema(request=item_shapes.InHandSerializer, responses=item_shapes.NextSerializer)
     @action(detail=True, methods=["post"])

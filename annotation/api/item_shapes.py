@@ -135,11 +135,13 @@ class CheckSerializer(serializers.Serializer):
 
 class StoredSerializer(serializers.Serializer):
     """is_surplus: kept, but the item was answered before or its place had gone to another. feedback: in training, and for
-    missed known answers where the campaign tells at once."""
+    missed known answers where the campaign tells at once. left_out: criteria whose answer was sent and is not stored, since
+    their condition (`asked_if`) does not hold."""
 
     key = serializers.UUIDField()
     is_surplus = serializers.BooleanField()
     feedback = CheckSerializer(many=True)
+    left_out = serializers.ListField(child=serializers.CharField())
 
 
 class GivenSerializer(serializers.Serializer):

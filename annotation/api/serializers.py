@@ -61,6 +61,10 @@ class CriterionSerializer(KnownFields, serializers.ModelSerializer):
     cannot_say = serializers.BooleanField(default=False, help_text="Annotators may answer that they cannot say.")
     optional = serializers.BooleanField(default=False, help_text="Annotators may leave it empty.")
     settings = serializers.DictField(default=dict, help_text="What only its kind of question knows.")
+    asked_if = serializers.DictField(
+        default=dict,
+        help_text='Asked only if an earlier criterion is so: {"criterion": "Overall", "below": 3}; or at_least, equal.',
+    )
     anchors = serializers.DictField(
         child=serializers.CharField(max_length=200), default=dict, help_text='What a point means: {"3": "would do"}.'
     )
@@ -81,6 +85,7 @@ class CriterionSerializer(KnownFields, serializers.ModelSerializer):
             "cannot_say",
             "optional",
             "settings",
+            "asked_if",
         ]
 
     def validate(self, criterion: dict) -> dict:

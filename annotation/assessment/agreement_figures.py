@@ -23,6 +23,7 @@ def _question(question: AssessedQuestion, level: Level, seed: int, names: dict[i
     level = question.level(level)
     return {
         "name": question.name,
+        "asked_only": question.asked_only,
         "on_pairs": question.on_pairs,
         "level": level,
         "over_time": _over_time(question, level, seed),

@@ -57,6 +57,11 @@ class AssessedQuestion:
         return self.question.name
 
     @property
+    def asked_only(self) -> str:
+        """Its condition in words, empty without one."""
+        return self.question.asked_only
+
+    @property
     def reversal(self) -> float | None:
         return self.question.kind.reversal
 
@@ -117,6 +122,8 @@ def assess_questions(
         report = replace(report, own=question.kind.own_agreement(store.to(campaign, question).counted(), rule["seed"]))
         reliability, why = _reliability(table, systems, rule["seed"])
         report = decided(report, aim[question.name].asks, reliability, why, as_zhao=verdict == Rule.ZHAO)
+        if question.asked_only:
+            report = replace(report, reason=f"{report.reason} It was {question.asked_only}.")
         kept = getattr(report, "keep", None)
         keep = _adjudicated(table, question.key, ~np.isnan(table.values) if kept is None else kept, believed)
         questions.append(AssessedQuestion(question, table, report, keep))
@@ -224,7 +231,7 @@ def _criterion_row(criterion: Criterion) -> dict:
     """What a scale has always had, and of the rest what is not as usual: the same answers keep their hash."""
     row: dict = {"name": criterion.name, "low": criterion.low, "high": criterion.high}
     usual = Criterion()
-    beside = ("kind", "best", "cannot_say", "optional", "settings")
+    beside = ("kind", "best", "cannot_say", "optional", "settings", "asked_if")
     return row | {f: getattr(criterion, f) for f in beside if getattr(criterion, f) != getattr(usual, f)}
 
 

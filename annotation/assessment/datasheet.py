@@ -11,6 +11,7 @@ from django.db.models import Count, Exists, OuterRef
 
 from annotation.assessment.rule_text import rule_in_words
 from annotation.models import Campaign, Criterion, LikertScore, Output, PairwiseJudgment, Purpose, QualityDecision, Snapshot
+from annotation.questions.conditions import in_words
 
 
 @dataclass(frozen=True)
@@ -190,6 +191,7 @@ def _points(criterion: Criterion) -> str:
     ends.append(f"{criterion.high}" + (f" ({criterion.high_label})" if criterion.high_label else ""))
     beside = [f"{criterion.low} is the best"] if criterion.best == Criterion.Best.LOW else []
     beside += (["or: cannot say"] if criterion.cannot_say else []) + (["may be left empty"] if criterion.optional else [])
+    beside += [in_words(criterion.asked_if)] if criterion.asked_if else []
     return "; ".join([" to ".join(ends), *beside])
 
 

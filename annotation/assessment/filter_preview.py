@@ -34,6 +34,7 @@ def _question(question: AssessedQuestion, systems: Systems, names: dict[int, str
     dropped = answered & ~question.keep
     return {
         "name": question.name,
+        "asked_only": question.asked_only,
         "on_pairs": question.on_pairs,
         "report": question.report.as_dict(),
         "given": int(answered.sum()),

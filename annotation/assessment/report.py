@@ -11,6 +11,7 @@ from annotation.assessment.rule_text import rule_in_words
 from annotation.data.spreadsheets import no_formula
 from annotation.models import Campaign, Snapshot, User
 from annotation.questions import registry
+from annotation.questions.conditions import in_words
 
 RELIABILITY = "Reliability: generalizability coefficient of the systems' means over people and contexts, of all answers."
 OPEN = "(to be written)"
@@ -69,9 +70,10 @@ def _agreement(snapshot: Snapshot) -> Section:
         r, name = decision.report, decision.what
         before, after = r.get("alpha_before"), r.get("alpha_after", r.get("alpha"))
         ends = [r.get(f"alpha_after_{end}", r.get(f"alpha_{end}")) for end in ("low", "high")]
+        only = in_words(decision.criterion.asked_if) if decision.criterion and not decision.on_pairs else ""
         rows.append(
             [
-                name,
+                f"{name} ({only})" if only else name,
                 decision.verdict,
                 _three(before),
                 _three(after),

@@ -21,6 +21,7 @@ from annotation.models import (
     System,
     User,
 )
+from annotation.questions import conditions
 from core.errors import Refused
 
 NOT_COPIED = {"id", "slug", "title", "status", "is_simulated", "created_by", "created_at", "deleted_at", "board_is_public"}
@@ -41,6 +42,7 @@ def create_campaign(*, slug, title="", criteria=(), consent="", user=None, **set
     campaign = Campaign(slug=slug, title=title or slug, created_by=user, **settings)
     check_protocol(campaign)
     check_criteria(criteria)
+    conditions.check_pairs(campaign.pairwise_by_criterion, criteria)
     check_page_text(campaign.guidelines, "Guidelines")
     campaign.save()
     for position, spec in enumerate(criteria):

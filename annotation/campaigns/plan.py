@@ -28,7 +28,7 @@ from annotation.design.power import (
 )
 from annotation.models import Campaign, Criterion, Item, Purpose
 from annotation.outcome import CODES
-from annotation.questions import store
+from annotation.questions import conditions, store
 from annotation.questions.columns import RANKING
 from core.errors import Refused
 
@@ -246,7 +246,8 @@ def grounds_of(
                 ("assumed, high variance", HIGH_VARIANCE.on(criterion.low, criterion.high), None),
             ]
             scale = f"{criterion.low} to {criterion.high}"
-            grounds += [Ground(criterion.name, scale, *source) for source in sources]
+            only = f"; {conditions.in_words(criterion.asked_if)}, planned as if of each output" if criterion.asked_if else ""
+            grounds += [Ground(criterion.name, scale, f"{source}{only}", held, ends) for source, held, ends in sources]
     if protocol.pair_items:
         known_pairs = figures["pairs"] if pilot and figures else None
         source = _source(pilot, known_pairs, known_pairs["what"]) if pilot and known_pairs else "assumed"

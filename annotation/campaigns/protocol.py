@@ -7,7 +7,7 @@ from django.db import transaction
 
 from annotation.campaigns.items import draw_items
 from annotation.models import AuditEvent, Campaign, ConsentText, Criterion, ItemReport, Purpose, Submission
-from annotation.questions import registry, store
+from annotation.questions import conditions, registry, store
 from annotation.questions.ranked import method
 from core.errors import Refused, quoted
 from core.rich_text import MOST, MOST_BRACKETS, is_heavy
@@ -41,7 +41,8 @@ FIXED_BY_ANSWERS = (
 @dataclass(frozen=True)
 class CriterionSpec:
     """A criterion as a researcher writes it. anchors: what a point means, by the point as text; kind: a name in the registry of
-    questions; best: which end of its scale is best; pk: the one it changes."""
+    questions; best: which end of its scale is best; asked_if: its condition (`questions.conditions`), or {}; pk: the one it
+    changes."""
 
     name: str
     low: int = 1
@@ -55,6 +56,7 @@ class CriterionSpec:
     cannot_say: bool = False
     optional: bool = False
     settings: dict = field(default_factory=dict)
+    asked_if: dict = field(default_factory=dict)
     pk: int | None = None
 
     def fields(self) -> dict:
@@ -100,6 +102,7 @@ def check_criteria(specs) -> None:
         if strange := sorted(set(spec.settings) - set(kind.settings)):
             raise Refused(f"{spec.name}: a question of kind {kind.name} has no setting {quoted(strange[0])}.")
         kind.check(spec)
+    conditions.check(specs)
 
 
 def answers_in(campaign: Campaign) -> dict[str, bool]:
@@ -153,6 +156,7 @@ def change_campaign(campaign: Campaign, user=None, criteria=None, consent=None, 
         campaign.save(update_fields=list(changed))
     if criteria is not None and _change_criteria(campaign, criteria, answers):
         changed["criteria"] = True
+    conditions.check_pairs(campaign.pairwise_by_criterion, campaign.criteria.all())
     if consent is not None and set_consent(campaign, consent):
         changed["consent"] = True
     if changed:
@@ -180,6 +184,8 @@ def _change_criteria(campaign: Campaign, specs, answers) -> bool:
         criterion = present.get(spec.pk) or Criterion(campaign=campaign)
         if criterion.pk is None and answers["submissions"]:
             raise Refused(f"{spec.name}: people have already answered without it. Make a copy of the campaign to add criteria.")
+        if any(answers.values()) and criterion.pk and criterion.asked_if != spec.asked_if:
+            raise Refused(f"{criterion.name}: people have answered, so when it is asked can't change.")
         if criterion.pk in scored and _meaning(criterion) != _meaning(spec):
             raise Refused(
                 f"{criterion.name}: people have answered on it, so its name, its kind, its scale and which end is best can't"

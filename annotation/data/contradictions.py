@@ -38,14 +38,14 @@ class Contradictions:
 
     def first(self, key: Hashable, row: Row, moment: datetime | None) -> None:
         if self.way:
-            self._said[key] = _Said(moment, [_place(row)])
+            self._said[key] = _Said(moment, [place_of(row)])
 
     def again(self, key: Hashable, row: Row, moment: datetime | None) -> None:
         """The same answer once more. Raises NotAnswered."""
         if key in self.gone:
             raise NotAnswered(AGAINST_ANOTHER)
         if said := self._said.get(key):
-            said.rows.append(_place(row))
+            said.rows.append(place_of(row))
             said.moment = max(filter(None, (said.moment, moment)), default=None)
 
     def replace(self, key: Hashable, row: Row, moment: datetime | None, wrong: BadField) -> None:
@@ -67,11 +67,11 @@ class Contradictions:
         if moment < before.moment:
             raise NotAnswered(REPLACED)
         self._leave(before, REPLACED)
-        self._said[key] = _Said(moment, [_place(row)])
+        self._said[key] = _Said(moment, [place_of(row)])
 
     def _leave(self, said: _Said, reason: str) -> None:
         self.left_later += [(row, reason) for row in said.rows]
 
 
-def _place(row: Row) -> Row:
+def place_of(row: Row) -> Row:
     return replace(row, fields={}, columns={})

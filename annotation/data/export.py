@@ -48,7 +48,7 @@ PREFERENCE_FIELDS = [
 CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
 PREFERENCES = "preferences"
 # Fields that a file has only where the campaign does, so that files of other campaigns stay as they were.
-OPTIONAL = {"group", "best", "chosen_at", "cannot_say", *BESIDE}
+OPTIONAL = {"group", "best", "asked_if", "chosen_at", "cannot_say", *BESIDE}
 Decide = Callable[[int | None, int, object], tuple[bool | None, str | None]]
 Rows = Callable[[Campaign], Iterator[dict]]
 _others: dict[str, tuple[list[str], Rows]] = {"outputs": (corpus_export.COLUMNS, corpus_export.exported_outputs)}
@@ -83,7 +83,8 @@ def columns_of(what: str) -> list[str]:
         return PREFERENCE_FIELDS
     about = PAIR_FIELDS if kind.sides == 2 else OUTPUT_FIELDS
     comment = [] if "reason" in kind.columns else ["reason"]
-    return [*about, *kind.columns, "best", "cannot_say", *comment, *ABOUT]
+    condition = [] if kind.sides == 2 else ["asked_if"]
+    return [*about, *kind.columns, "best", *condition, "cannot_say", *comment, *ABOUT]
 
 
 def undecided(criterion, annotator, unit) -> tuple[None, None]:
@@ -106,6 +107,7 @@ def _about_outputs(campaign: Campaign, kind: Kind, decide: Decide) -> Iterator[d
     unused = {name for name in kind.optional_columns if not live.filter(detail__has_key=name).exists()}
     names = campaign.criteria.values_list("name", flat=True)
     turned = live.exclude(criterion__best=Criterion.Best.HIGH).exists() or any(map(may_be_low, names))  # which an import asks
+    conditions = live.exclude(criterion__asked_if={}).exists()
     unsaid = live.filter(cannot_say=True).exists()
     reasons = campaign.asks_reason or live.filter(detail__has_key="reason").exists()
     about = ["output__context", "output__system", "output__checkpoint", "criterion", "annotator", "submission"]
@@ -121,6 +123,7 @@ def _about_outputs(campaign: Campaign, kind: Kind, decide: Decide) -> Iterator[d
             "aspect": score.criterion.name,
             **{name: value for name, value in kind.cells(score).items() if name not in unused},
             **({"best": score.criterion.best} if turned else {}),
+            **({"asked_if": score.criterion.asked_if or None} if conditions else {}),
             **({"cannot_say": score.cannot_say} if unsaid else {}),
             **_comment(score, reasons),
             **_about(score, decide(score.criterion_id, score.annotator_id, score.output_id)),

@@ -7,7 +7,7 @@ from typing import TypeVar
 from django.db.models import F, JSONField, Value
 
 from annotation.campaigns.items import draw_items
-from annotation.data.contradictions import Contradictions
+from annotation.data.contradictions import Contradictions, place_of
 from annotation.data.corpus import Corpus, Imported, RowsImport
 from annotation.data.direction import are_ranks, may_be_low
 from annotation.data.fields import JUDGES_ARE_PEOPLE
@@ -15,12 +15,14 @@ from annotation.data.insertion import Insertion, give_keys
 from annotation.data.shapes.values import LANGUAGE_MODEL, number
 from annotation.data.spellings import Spellings
 from annotation.models import Annotator, Campaign, Criterion, LikertScore, Output, PairwiseJudgment
-from annotation.questions import registry, store
+from annotation.questions import conditions, registry, store
 from annotation.questions.columns import is_cannot_say
+from annotation.questions.conditions import in_words
 from annotation.questions.kind import CANNOT_SAY
 from annotation.questions.value_kind import ValueKind
-from core.errors import RowError, quoted
+from core.errors import Refused, RowError, quoted
 from core.rowfiles import BadField, NotAnswered, Row
+from core.rows import json_in
 
 Answer = TypeVar("Answer", LikertScore, PairwiseJudgment)
 UNSAID = "answers that say they cannot say"
@@ -45,6 +47,16 @@ def answered_at(answer: Answer, moment: datetime | None) -> Answer:
     if moment is not None:
         answer.created_at = moment
     return answer
+
+
+def _condition(row: Row) -> dict:
+    """What it says of when its criterion was asked, checked only for its form; raises BadField."""
+    if not row.get("asked_if") or row.is_blank("asked_if"):
+        return {}
+    try:
+        return conditions.shaped(json_in(row.get("asked_if")))
+    except Refused as refused:
+        raise BadField("asked_if", str(refused)) from None
 
 
 class Annotators:
@@ -113,7 +125,9 @@ class ScoresImport(RowsImport):
         self.in_words: dict[str, dict[str, float]] = {}  # by criterion: {a word of the file: the point that it was read as}
         live = store.about_outputs(self.campaign).filter(retracted_at=None)
         detail = F("detail") if self.asked.is_told_by_detail else Value(None, output_field=JSONField())
-        rows = live.values_list("criterion__name", "output_id", "annotator__name", "value", detail)
+        rows = list(live.values_list("criterion__name", "output_id", "annotator__name", "value", detail))
+        self.values = {(c, o, a): value for c, o, a, value, _ in rows}
+        self.conditional: dict[tuple, list[Row]] = {}  # by answer: the rows that give it, where its criterion has a condition
         self.answers = {(c, o, a): self.asked.told(v, beside) for c, o, a, v, beside in rows}
 
     def take(self, row: Row) -> None:
@@ -138,13 +152,17 @@ class ScoresImport(RowsImport):
             self.contradictions.first(key, row, moment)
         elif self.answers[key] == told:
             self.contradictions.again(key, row, moment)
+            if key in self.conditional:
+                self.conditional[key].append(place_of(row))
             return
         else:
             now, before = map(self.asked.told_in_words, (told, self.answers[key]))
             is_ = f"is {now}, but {quoted(annotator.name)} already gave this output {before}"
             self.contradictions.replace(key, row, moment, BadField(self.asked.value_column, is_))
-        self.answers[key] = told
+        self.answers[key], self.values[key] = told, answer.value
         self.new[key] = answered_at(answer, moment)
+        if criterion.asked_if:
+            self.conditional[key] = [place_of(row)]
 
     def _suggested_before(self) -> dict[tuple[int, str], dict]:
         outputs = Output.objects.filter(context__campaign=self.campaign, metadata__has_key="suggested")
@@ -191,7 +209,7 @@ class ScoresImport(RowsImport):
         known = self.criteria.get(name)
         if known is None:
             known = Criterion(campaign=self.campaign, name=name, kind=self.asked.name, position=len(self.criteria))
-            for field, value in self.asked.new_settings(row, name).items():
+            for field, value in (self.asked.new_settings(row, name) | {"asked_if": _condition(row)}).items():
                 setattr(known, field, value)
             self.criteria[name] = known
             self.new_criteria.append(known)
@@ -215,6 +233,9 @@ class ScoresImport(RowsImport):
             raise BadField("scale", f"is {ends[0]} to {ends[1]}, but criterion {quoted(known.name)} has the scale {scale}")
         if stated.get("settings", known.settings) != known.settings:
             raise BadField("scheme", f"is another than criterion {quoted(known.name)} has")
+        if (said := _condition(row)) and said != known.asked_if:
+            here = in_words(known.asked_if) or "asked of every output"
+            raise BadField("asked_if", f"is {quoted(in_words(said))}, but criterion {quoted(known.name)} is {here}")
         if stated.get("best", known.best) != known.best and known.name in self.open and known.name not in self.said:
             known.best = stated["best"]
             if known.pk:
@@ -223,8 +244,33 @@ class ScoresImport(RowsImport):
             raise BadField("best", f"is {stated['best']}, but for criterion {quoted(known.name)} it is {known.best}")
 
     def check(self) -> list[RowError]:
-        self.new_answers = [answer for key, answer in self.new.items() if key not in self.contradictions.gone]
-        return [*self.corpus.check(), *self._directions(), *self._units()]
+        errors = self._conditions()
+        gone = self.contradictions.gone | (set() if errors else self._unasked())
+        self.new_answers = [answer for key, answer in self.new.items() if key not in gone]
+        return [*self.corpus.check(), *self._directions(), *self._units(), *errors]
+
+    def _conditions(self) -> list[RowError]:
+        """Why the criteria can't be asked in this order with these conditions."""
+        try:
+            conditions.check([*self.criteria.values()])
+        except Refused as refused:
+            first = next(row for name, row in self.first.items() if self.criteria[name].asked_if)
+            return [first.wrong("", BadField("asked_if", f"can't be: {refused}"))]
+        return []
+
+    def _unasked(self) -> set[tuple]:
+        """The new answers whose condition does not hold, which are left out, and listed. In the order of the criteria, as one
+        may wait for another; what the file contradicts is no answer."""
+        unasked: set[tuple] = set()
+        for name, criterion in self.criteria.items():
+            for key in [key for key in self.conditional if key[0] == name and key not in self.contradictions.gone]:
+                decides = (criterion.asked_if["criterion"], *key[1:])
+                is_gone = decides in unasked or decides in self.contradictions.gone
+                if not conditions.holds(criterion.asked_if, None if is_gone else self.values.get(decides)):
+                    unasked.add(key)
+                    reason = f"{quoted(name)} is {in_words(criterion.asked_if)}, which does not hold"
+                    self.contradictions.left_later += [(row, reason) for row in self.conditional[key]]
+        return unasked
 
     def _unscaled(self) -> dict[str, list[tuple[str, float]]]:
         """{criterion: (annotator, value) of each new answer} where the file states no scale"""

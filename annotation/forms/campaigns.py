@@ -10,7 +10,7 @@ from django.utils.text import slugify
 
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.models import Campaign, Criterion
-from annotation.questions import registry
+from annotation.questions import conditions, registry
 
 CRITERIA_ROWS = 50
 SECTIONS = [
@@ -208,6 +208,9 @@ def kinds_to_choose() -> list[tuple[str, str]]:
     return [(kind.name, kind.title) for kind in registry.about_outputs()]
 
 
+WAYS = [("below", "below"), ("at_least", "at least"), ("equal", "equal to")]
+
+
 class CriterionForm(forms.Form):
     """A criterion: what all kinds of questions share, and the settings of each kind, of which the chosen one's count. A kind's
     fields are called KIND-FIELD, but for a scale's, which are called as they are."""
@@ -219,6 +222,9 @@ class CriterionForm(forms.Form):
     best = forms.ChoiceField(choices=Criterion.Best.choices, required=False, label="The best is")
     cannot_say = forms.BooleanField(required=False, label="Annotators may answer “Cannot say”")
     optional = forms.BooleanField(required=False, label="Annotators may leave it empty")
+    asked_if = forms.CharField(max_length=100, required=False, label="Asked only if (an earlier criterion)")
+    asked_way = forms.ChoiceField(choices=WAYS, required=False, label="is")
+    asked_point = forms.IntegerField(required=False, label="this point of its scale")
     remove = forms.BooleanField(required=False, label="Remove this criterion")
 
     def __init__(self, *args, **kwargs):
@@ -248,8 +254,17 @@ class CriterionForm(forms.Form):
             if data.get("description") or any(own.get(name) for name in own if not kind.form.base_fields[name].initial):
                 self.add_error("name", "This criterion needs a name.")
             return data
-        data["spec"] = self._own_settings(kind, own)
+        data["spec"] = self._own_settings(kind, own) | {"asked_if": self._condition(data)}
         return data
+
+    def _condition(self, data: dict) -> dict:
+        if not data.get("asked_if"):
+            return {}
+        if data.get("asked_point") is None:
+            if "asked_point" not in self.errors:
+                self.add_error("asked_point", "The condition needs a point of that scale.")
+            return {}
+        return {"criterion": data["asked_if"], data.get("asked_way") or WAYS[0][0]: data["asked_point"]}
 
     def _own_settings(self, kind, own: dict) -> dict:
         """The criterion's fields that only its kind knows; what was typed for another kind does not count."""
@@ -283,8 +298,13 @@ def rows_of(criteria) -> list[dict]:
     for criterion in criteria:
         kind = registry.kind_named(criterion.kind)
         own = {_form_name(kind, name): value for name, value in kind.form_values(criterion).items()}
-        rows.append({name: getattr(criterion, name) for name in SHARED} | own)
+        rows.append({name: getattr(criterion, name) for name in SHARED} | own | _condition_fields(criterion.asked_if))
     return rows
+
+
+def _condition_fields(asked_if: dict) -> dict:
+    way = conditions.way_of(asked_if) if asked_if else WAYS[0][0]
+    return {"asked_if": asked_if.get("criterion", ""), "asked_way": way, "asked_point": asked_if.get(way)}
 
 
 def as_typed(form) -> dict:

@@ -156,6 +156,11 @@ class Criterion(models.Model):
     cannot_say = models.BooleanField("annotators may answer that they cannot say", default=False)
     optional = models.BooleanField("annotators may leave it empty", default=False)
     settings = models.JSONField(default=dict, blank=True, help_text="What only its kind of question knows.")
+    asked_if = models.JSONField(
+        default=dict,
+        blank=True,
+        help_text='Its condition: {"criterion": an earlier one, "below", "at_least" or "equal": point}.',
+    )
 
     class Meta:
         ordering = ["position", "id"]

@@ -1,6 +1,7 @@
 """People's answers, and the decisions about them."""
 
 import uuid
+from collections.abc import Sequence
 
 from django.db import models
 from django.db.models import Q
@@ -24,6 +25,7 @@ class Submission(models.Model):
     )
     created_at = models.DateTimeField(auto_now_add=True)
     retracted_at = models.DateTimeField(null=True, blank=True, help_text="Set by undo; the rows below follow.")
+    left_out: Sequence[str] = ()  # of an answer that was just sent: criteria that it answers though they were not asked
 
     class Meta:
         ordering = ["created_at"]

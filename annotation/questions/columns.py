@@ -41,6 +41,7 @@ DIRECTION_FIELDS = (
     maybe("best", "high or low: which end of the scale is best; default high", "direction"),
     maybe("cannot_say", "true where the person could not say"),
 )
+CONDITION = maybe("asked_if", 'when the criterion was asked: {"criterion": an earlier one, "below": 3}, or at_least, equal')
 SCALE_FIELDS = (
     Field(
         "score",
@@ -49,6 +50,7 @@ SCALE_FIELDS = (
     ),
     maybe("scale", "[lowest, highest] or 1-5; required for a new criterion"),
     *DIRECTION_FIELDS,
+    CONDITION,
 )
 PAIR_FIELDS = (
     Field("choice", "A, tie or B (or left, right, both_bad)", others=("preference", "winner", "judgment", "label")),

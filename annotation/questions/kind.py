@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from django.forms import Form
+from django.forms.utils import flatatt
 from django.utils.translation import gettext, gettext_lazy
 
 from annotation.models import Assignment, Criterion, Item
@@ -21,8 +22,10 @@ from annotation.quality.krippendorff import Level
 from annotation.quality.report import JudgmentReport, ScoreReport
 from annotation.quality.verdict import Asks
 from annotation.questions.columns import Field
+from annotation.questions.conditions import for_annotators, in_words, way_of
 from core.errors import Refused
 
+DECIDING_PREFIX = "score"  # of the inputs of the kind whose answers decide about conditions
 CANNOT_SAY = "cannot_say"  # what a page or a program sends for it
 CANNOT_SAY_WORDS = gettext_lazy("Cannot say")
 WORST_TO_BEST = {Criterion.Best.HIGH: 1, Criterion.Best.LOW: -1}
@@ -56,6 +59,16 @@ class Question:
     @property
     def is_optional(self) -> bool:
         return bool(self.criterion and self.criterion.optional)
+
+    @property
+    def asked_if(self) -> dict[str, Any]:
+        """Its condition, {} without one."""
+        return self.criterion.asked_if if self.criterion and not self.on_pairs else {}
+
+    @property
+    def asked_only(self) -> str:
+        """The condition in words for researchers, empty without one: it goes with each number of its answers."""
+        return in_words(self.asked_if)
 
     @property
     def keys(self) -> list[tuple[Any, Any]]:
@@ -101,7 +114,25 @@ class Widget:
 
     @property
     def is_required(self) -> bool:
-        return not self.question.is_optional
+        """By the form as it comes; a script requires a question with a condition where that holds."""
+        return not self.question.is_optional and not self.question.asked_if
+
+    @property
+    def only_if(self) -> str:
+        return for_annotators(self.question.asked_if) if self.question.asked_if else ""
+
+    @property
+    def condition(self) -> str:
+        """The same as attributes of its fieldset, which `conditions.js` reads."""
+        asked_if, criterion = self.question.asked_if, self.criterion
+        if not asked_if or criterion is None:
+            return ""
+        decides = next((one for one in criterion.campaign.asked if one.name == asked_if["criterion"]), None)
+        if decides is None:  # in the preview of a design that is not in order yet
+            return ""
+        way = way_of(asked_if)
+        said = {"data-asked-if": f"{DECIDING_PREFIX}_{decides.pk}", "data-way": way, "data-point": asked_if[way]}
+        return flatatt(said | ({} if self.question.is_optional else {"data-required": True}))
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from annotation.models import Campaign, Criterion, Item
+from annotation.questions import conditions
 from annotation.questions.answer_files import FILES
 from annotation.questions.columns import AnswerFile
 from annotation.questions.kind import Kind, Question
@@ -76,6 +77,35 @@ def asked(campaign: Campaign, item: Item) -> list[Question]:
     if item.size > 2:
         return [Question(ranked_of(item.size, campaign.best_worst), criterion) for criterion in criteria]
     return [about_pair(campaign, criterion) for criterion in criteria]
+
+
+def unasked(campaign: Campaign, answer: Mapping[str, Any]) -> list[Criterion]:
+    """The criteria whose condition does not hold, by what was sent about an output."""
+    if not any(criterion.asked_if for criterion in campaign.asked):
+        return []
+    return conditions.not_asked(campaign.asked, lambda criterion: _said(about_output(criterion), answer))
+
+
+def without_unasked(campaign: Campaign, answer: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """What was sent less the answers to questions whose condition does not hold, and the names of their criteria."""
+    questions = map(about_output, unasked(campaign, answer))
+    left = [question for question in questions if question.kind.sent(answer, question) is not None]
+    kept = dict(answer)
+    for question in left:
+        part = question.kind.part
+        kept[part] = {key: value for key, value in kept[part].items() if str(key) != str(question.key)}
+    return kept, [question.name for question in left]
+
+
+def _said(question: Question, answer: Mapping[str, Any]) -> float | None:
+    """The number that was sent for it; None where there is none, or it is wrong, which is said elsewhere."""
+    sent = question.kind.sent(answer, question)
+    if sent is None or question.kind.name != conditions.DECIDES:
+        return None
+    try:
+        return question.kind.given(question, sent).value
+    except Refused:
+        return None
 
 
 def posted(form: Mapping[str, str]) -> dict[str, Any]:

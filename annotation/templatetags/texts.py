@@ -17,8 +17,9 @@ from annotation.annotating import meaning
 from annotation.annotating.conversation import conversation
 from annotation.assessment.rule_text import rule_in_words
 from annotation.campaigns.images import images_in
-from annotation.models import Campaign, Context
+from annotation.models import Campaign, Context, Criterion
 from annotation.questions import registry
+from annotation.questions.conditions import in_words
 from core import wall_clock
 from core.rich_text import page_html, rich_html
 
@@ -48,6 +49,8 @@ SCRIPT_WORDS = {
     "not_stored": gettext_noop("An answer that was saved on this device was not stored: {reason}"),
     "answered": gettext_noop("{question}: {answer}."),
     "press_enter": gettext_noop("Press Enter to send."),
+    "asked": gettext_noop("Now also asked: {question}."),
+    "not_asked": gettext_noop("No longer asked: {question}."),
     "no_such_point": gettext_noop("{question} has no {key}."),
     "context_whole": gettext_noop("The whole context is shown."),
     "context_end": gettext_noop("Only the end of the context is shown."),
@@ -185,6 +188,12 @@ def shown_context(campaign: Campaign, context: Context, of: int | None = None, l
         "of": of,
         "level": level,
     }
+
+
+@register.filter
+def asked_only(criterion: Criterion | None) -> str:
+    """A criterion's condition, for researchers; empty without one."""
+    return in_words(criterion.asked_if) if criterion else ""
 
 
 @register.filter

@@ -21,6 +21,7 @@ from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.protocol import CriterionSpec, check_criteria, check_page_text, check_protocol
 from annotation.data.insertion import Insertion, reserved_keys
 from annotation.models import AuditEvent, Campaign, Criterion, FrozenAnswers, Item, Job, Output, Snapshot, Submission
+from annotation.questions import conditions
 from core import archives
 from core.errors import ImportRefused, Refused, RowError
 from core.rows import MAX_LINE_BYTES, BadField
@@ -228,6 +229,8 @@ class _Filling:
                 CriterionSpec(**{name: getattr(c, name) for name in CriterionSpec("").fields()}) for c in self.all(table)
             ]
             self._checked(table.file, lambda: check_criteria(of_criterion))
+            by_criterion = self.campaign.pairwise_by_criterion
+            self._checked(table.file, lambda: conditions.check_pairs(by_criterion, of_criterion))
 
     def all(self, table: Table) -> Any:
         return table.model._default_manager.filter(**{table.campaign: self.campaign.pk})

@@ -144,7 +144,7 @@ LATER_OF_CAMPAIGN = (
 CAMPAIGN = Table("campaign", Campaign, "pk", left=LEFT_OF_CAMPAIGN, later=LATER_OF_CAMPAIGN)
 TABLES = [
     Table("consent_texts", ConsentText),
-    Table("criteria", Criterion),
+    Table("criteria", Criterion, later=("asked_if",)),
     Table("systems", System),
     Table("former_names", FormerName, "system__campaign"),
     Table("checkpoints", Checkpoint, "system__campaign", later=("chosen_at",)),

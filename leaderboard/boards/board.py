@@ -35,7 +35,8 @@ MethodName = Literal[
 @dataclass(frozen=True)
 class BoardQuestion:
     """What was asked. criterion: "" for judgments of pairs on the whole; kind: of answer; unit: of an answer and of `own`
-    estimates, "" where there is none; low, high: the ends of its scale, None where it has none; best: which end is the best."""
+    estimates, "" where there is none; low, high: the ends of its scale, None where it has none; best: which end is the best;
+    asked_only: its condition in words, where it was not asked of every output."""
 
     criterion: str
     kind: str
@@ -43,6 +44,7 @@ class BoardQuestion:
     low: float | None = None
     high: float | None = None
     best: Literal["high", "low"] = "high"
+    asked_only: str = ""
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from annotation.models import Criterion
+from annotation.questions.conditions import in_words
 from annotation.questions.registry import kind_named
 from core.errors import Refused
 from leaderboard.boards.basis import BoardJudge, BoardRefit, BoardSetting, BoardVerdict, Calibration, Gate, JudgeUsage
@@ -72,7 +73,9 @@ def question(tournament: Tournament) -> BoardQuestion:
         return BoardQuestion(tournament.criterion, "scale", unit="points")
     best: Any = scale.best
     high = scale.high if kind_named(scale.kind).has_upper_end else None
-    return BoardQuestion(tournament.criterion, "scale", unit="points", low=scale.low, high=high, best=best)
+    return BoardQuestion(
+        tournament.criterion, "scale", unit="points", low=scale.low, high=high, best=best, asked_only=in_words(scale.asked_if)
+    )
 
 
 def verdict(tournament: Tournament) -> BoardVerdict | None:

@@ -35,9 +35,10 @@ ENDINGS = {
 
 
 def question(board: Board) -> str:
-    """What was asked, as a name; where the lowest point of its scale is the best, with that."""
+    """What was asked, as a name; with when it was asked, and that the lowest point is best."""
     name = board.question.criterion or "judgments of pairs"
-    return f"{name} (lowest is best)" if board.question.best == "low" else name
+    beside = [*(["lowest is best"] if board.question.best == "low" else []), *filter(None, [board.question.asked_only])]
+    return f"{name} ({'; '.join(beside)})" if beside else name
 
 
 def judged_by(board: Board) -> str:

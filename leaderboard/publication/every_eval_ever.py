@@ -123,6 +123,7 @@ def _instance(of: Published, rating: Rating, evaluation: str, model: str, about:
     raw = "\n".join(of.content.contexts[context])
     said = {
         "question": rating.question or "which output is better",
+        **of.content.asked_only(rating.question),
         "values": str(rating.values),
         "annotators": str(rating.annotators),
         "standard_error": "" if rating.error is None else f"{rating.error:.6g}",

@@ -21,6 +21,7 @@ def files(of: Published) -> dict[str, bytes]:
             "question": rating.question or "which output is better",
             "scale": scale.get(rating.question, [0, 1]),
             "best": best.get(rating.question, "high"),
+            **of.content.asked_only(rating.question),
             "annotators": rating.annotators,
             "values": rating.values,
             "standard_error": rating.error,

@@ -371,7 +371,7 @@ class TestAnnotating:
             answer |= {"assignment": now["assignment"]["id"], "scores": criteria}
             first, again = guest.post("tasks/talk/judgments/", answer), guest.post("tasks/talk/judgments/", answer)
             assert first.status_code == again.status_code == 201
-            assert first.json() == again.json() == {"key": answer["key"], "is_surplus": False, "feedback": []}
+            assert first.json() == again.json() == {"key": answer["key"], "is_surplus": False, "feedback": [], "left_out": []}
         assert guest.post("tasks/talk/next/").json()["assignment"] is None
         assert LikertScore.objects.count() == 12
         snapshot = alice.post("campaigns/talk/snapshots/", {"level": "interval"}).json()

@@ -77,6 +77,60 @@ def test_a_slider(open_page, people, tmp_path):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_asked_only_if(open_page, people, tmp_path):
+    """Shown, required and sent only while its condition holds: by keys, on a phone, in Arabic."""
+    why = CriterionSpec("Why", 1, 4, asked_if={"criterion": "Overall", "below": 3})
+    sure = CriterionSpec("Sure", 0, 100, asked_if={"criterion": "Why", "at_least": 2}, settings={"slider": True})
+    campaign = create_campaign(slug="why", title="Why so low?", overlap=3, criteria=[CriterionSpec("Overall"), why, sure])
+    import_outputs(campaign, write_outputs(tmp_path, 1))
+    bob, carol, _ = (add_annotator(campaign, person) for person in people)
+    page = begun(open_page, campaign, "bob")
+    press, named = page.keyboard.press, lambda name: page.locator(f"[data-scale={name}]")
+    expect(named("Why")).to_be_hidden()
+    press("2")
+    expect(named("Why")).to_be_visible()
+    expect(page.locator("[data-said]")).to_have_text("Now also asked: Why.")
+    assert named("Why").evaluate("set => set.contains(document.activeElement)")
+    press("Enter")  # the question that came is required
+    expect(page.get_by_text("0 of 3 judged")).to_be_visible()
+    press("3")
+    expect(named("Sure")).to_be_visible()
+    assert named("Sure").evaluate("set => set.contains(document.activeElement)")
+    press("7")
+    named("Overall").get_by_label("4", exact=True).check(force=True)
+    expect(named("Why")).to_be_hidden()
+    expect(named("Sure")).to_be_hidden()
+    named("Overall").get_by_label("1", exact=True).check(force=True)
+    expect(named("Why").locator(":checked")).to_have_count(0)  # what was answered before is gone
+    named("Why").get_by_label("1", exact=True).check(force=True)
+    expect(named("Sure")).to_be_hidden()
+    press("Enter")
+    expect(page.get_by_text("1 of 3 judged")).to_be_visible()
+    expect(named("Why")).to_be_hidden()
+    press("5")
+    press("Enter")
+    expect(page.get_by_text("2 of 3 judged")).to_be_visible()
+    rows = LikertScore.objects.filter(annotator=bob).order_by("pk")
+    assert list(rows.values_list("criterion__name", "value")) == [("Overall", 1), ("Why", 1), ("Overall", 5)]
+
+    page = begun(open_page, campaign, "carol", **PHONE)
+    page.locator("[data-scale=Overall]").get_by_label("1", exact=True).tap()
+    page.locator("[data-scale=Why]").get_by_label("2", exact=True).tap()
+    expect(page.locator("[data-scale=Sure]")).to_be_visible()
+    page.reload()  # the draft is shown with its questions
+    expect(page.locator("[data-scale=Sure]")).to_be_visible()
+    page.locator("[data-scale=Sure] input[type=number]").fill("40")
+    page.locator("[data-answer] button").last.tap()
+    expect(page.get_by_text("1 of 3 judged")).to_be_visible()
+    assert list(LikertScore.objects.filter(annotator=carol).order_by("pk").values_list("value", flat=True)) == [1, 2, 40]
+
+    page = begun(open_page, campaign, "amal", language="ar", **PHONE)
+    page.locator("[data-scale=Overall]").get_by_label("2", exact=True).tap()
+    expect(page.locator("[data-scale=Why]")).to_be_visible()
+    assert_axe_clean(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_how_much_better(open_page, people, tmp_path):
     asked = {"likert": False, "pairwise": True, "pair_points": 5, "pair_both_bad": True}
     campaign = create_campaign(slug="much", title="Which is better", overlap=3, criteria=[], **asked)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from annotation.api.protocol_file import protocol_from
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.protocol import CriterionSpec
@@ -15,14 +17,22 @@ class Command(ServiceCommand):
         parser.add_argument("--title", default="")
         parser.add_argument("--template", choices=sorted(TEMPLATES), help="guidelines and criteria of a kind of campaign")
         parser.add_argument("--criterion", action="append", default=[], metavar="NAME:LOW:HIGH")
+        parser.add_argument(
+            "--asked-if",
+            action="append",
+            nargs=4,
+            default=[],
+            metavar=("NAME", "CRITERION", "WAY", "POINT"),
+            help="ask NAME only if CRITERION is below, at_least or equal POINT",
+        )
         parser.add_argument("--protocol", metavar="FILE", help="JSON with the fields that the API takes for a new campaign")
         parser.add_argument("--pairwise", action="store_true", help="judge pairs (with --criterion: beside the scores)")
         parser.add_argument("--overlap", type=int, default=3, help="how many people judge each item")
 
-    def run(self, slug, title, template, criterion, pairwise, overlap, protocol, **options):
+    def run(self, slug, title, template, criterion, pairwise, overlap, protocol, asked_if, **options):
         if protocol:
-            if template or criterion or pairwise:
-                raise Refused("--protocol says what is asked; leave --template, --criterion and --pairwise out.")
+            if template or criterion or pairwise or asked_if:
+                raise Refused("--protocol says what is asked; leave --template, --criterion, --asked-if and --pairwise out.")
             asked = protocol_from(protocol)
             asked = {"title": title} | asked if not title else asked | {"title": title}
             campaign = create_campaign(slug=slug, **({"overlap": overlap} | asked))
@@ -31,6 +41,7 @@ class Command(ServiceCommand):
             raise Refused("--template brings its own criteria; leave --criterion out, and change them in the design later.")
         asked = settings_of(template_named(template)) if template else _asked(criterion, pairwise)
         asked["pairwise"] = asked["pairwise"] or pairwise
+        asked["criteria"] = _with_conditions(asked["criteria"], asked_if)
         campaign = create_campaign(slug=slug, title=title, overlap=overlap, **asked)
         return {"campaign": campaign.slug, "criteria": [c.name for c in campaign.criteria.all()]}
 
@@ -47,3 +58,15 @@ def _criterion(text: str) -> CriterionSpec:
     except ValueError:
         raise Refused(f"--criterion {text!r}: expected NAME:LOW:HIGH, for instance Overall:1:5.") from None
     return CriterionSpec(name, low, high)
+
+
+def _with_conditions(criteria: list[CriterionSpec], asked_if: list[list[str]]) -> list[CriterionSpec]:
+    conditions = {}
+    for name, criterion, way, point in asked_if:
+        try:
+            conditions[name] = {"criterion": criterion, way: int(point)}
+        except ValueError:
+            raise Refused(f"--asked-if {name}: {point!r} is no whole number.") from None
+    if strange := sorted(conditions.keys() - {one.name for one in criteria}):
+        raise Refused(f"--asked-if: there is no criterion {strange[0]!r}.")
+    return [replace(one, asked_if=conditions.get(one.name, one.asked_if)) for one in criteria]

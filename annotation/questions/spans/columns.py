@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from annotation.questions.columns import AnswerFile, Field, maybe
+from annotation.questions.columns import CONDITION, AnswerFile, Field, maybe
 from annotation.questions.spans.method import MQM
 from core.rows import Row
 
@@ -20,6 +20,7 @@ SPAN_FIELDS = (
     maybe("suggestion", "true where the errors are to be suggested to this campaign's annotators, and the annotator made them"),
     maybe("suggested_by", "who had marked what the annotator was shown"),
     maybe("suggested", "what was shown, as errors"),
+    CONDITION,
 )
 
 

@@ -70,9 +70,17 @@ def _submit(request, annotator):
             submission = submissions.submit(*answer, **times_of(posted, assignment_id))
     except Refused as refused:
         return _next(request, annotator, refused=refused, status=422)
+    say_left_out(request, submission)
     if shows_known_answer(submission, annotator.campaign):
         return HttpResponseRedirect(reverse("feedback", args=[annotator.campaign.slug, submission.key]), status=303)
     return _next(request, annotator, current) if current else see_other("annotate", annotator)
+
+
+def say_left_out(request, submission: Submission) -> None:
+    """Without scripts all questions are shown, also those that are not asked."""
+    if submission.left_out:
+        names = {"criteria": ", ".join(submission.left_out)}
+        messages.info(request, gettext("Not stored, since it was not asked: %(criteria)s.") % names)
 
 
 @never_cache

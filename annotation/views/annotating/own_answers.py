@@ -24,6 +24,7 @@ from annotation.annotating.submissions import live_submissions, may_change
 from annotation.campaigns.items import load_further
 from annotation.questions import registry
 from annotation.questions.kind import Question
+from annotation.views.annotating.item import say_left_out
 from annotation.views.paging import paged
 from annotation.views.people.sign_in import for_annotators
 from core.errors import Refused
@@ -94,4 +95,4 @@ def _revise(request, annotator, pk):
     key = key_of(request.POST)
     if key is None:
         raise Refused(gettext("The answer came without its key. Please reload the page."))
-    submissions.revise(annotator, pk, key, answer_of(request.POST), **times_of(request.POST, pk))
+    say_left_out(request, submissions.revise(annotator, pk, key, answer_of(request.POST), **times_of(request.POST, pk)))

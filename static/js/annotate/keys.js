@@ -10,7 +10,7 @@ const ahead = []; // keys pressed before their page was there
 let last = null; // the scale a key answered last
 
 const form = () => document.querySelector("[data-answer]");
-const scales = () => [...(form()?.querySelectorAll("[data-scale]") ?? [])];
+const scales = () => [...(form()?.querySelectorAll("[data-scale]:not([hidden])") ?? [])];
 const name = (scale) => scale.dataset.scale;
 const answerOf = (scale, input) => word("answered", { question: name(scale), answer: input.closest("label").textContent.trim() });
 export const say = (text) => { document.querySelector("[data-said]").textContent = text; };
@@ -42,7 +42,10 @@ const answered = (scale) => Boolean(scale.querySelector("input:checked") || scal
 const focusAt = (input) => {
   if (form().querySelector(".holds-text")) return input.focus(); // a text stands among the questions
   input.focus({ preventScroll: true });
-  const bar = form(), around = input.closest("[data-scale]").getBoundingClientRect(), seen = bar.getBoundingClientRect();
+  reveal(input.closest("[data-scale]"));
+};
+export const reveal = (scale) => {
+  const bar = form(), around = scale.getBoundingClientRect(), seen = bar.getBoundingClientRect();
   if (bar.scrollHeight <= bar.clientHeight) return;
   if (around.top < seen.top) bar.scrollTop -= seen.top - around.top;
   else if (around.bottom > seen.bottom) bar.scrollTop += around.bottom - seen.bottom;

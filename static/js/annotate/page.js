@@ -1,6 +1,7 @@
 // The annotator's page. Without scripts it is plain forms and works the same; with them an answer is sent in the background,
 // the next item takes its place, and nothing is lost when the connection, the session or the tab goes.
 import * as clock from "./clock.js";
+import { ask } from "./conditions.js";
 import * as kept from "./kept.js";
 import * as keys from "./keys.js";
 import { send } from "./sending.js";
@@ -142,12 +143,17 @@ const draw = async (script) => {
   scripts.get(script).drawAll();
 };
 
+document.addEventListener("asked", ({ target }) => { if (target.dataset.script) draw(target.dataset.script); });
+
 const ready = () => {
   clock.restart();
   for (const opener of document.querySelectorAll("[data-open], [data-differences-tools], [data-jumps]")) opener.hidden = false;
   if (marking) markDifferences();
   const form = document.querySelector("[data-answer]");
-  if (form) kept.restoreDraft(user, form);
+  if (form) {
+    kept.restoreDraft(user, form);
+    ask(form);
+  }
   followAll();
   for (const { dataset } of document.querySelectorAll("[data-script]")) draw(dataset.script);
   reachPanes();

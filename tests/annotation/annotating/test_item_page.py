@@ -84,7 +84,7 @@ class TestReading:
         of_kinds = {BASE / f"js/annotate/{name}.js" for name in ("spans", "ranked")}  # fetched where they are asked
         scripts = {*(BASE / "js/annotate").glob("*.js")} - of_kinds
         css = BASE / "comparena.css"
-        assert len(scripts) == 7 and len(page.content) < 20_000
+        assert len(scripts) == 8 and len(page.content) < 20_000
         assert len(page.content) + sum(path.stat().st_size for path in [css, *scripts]) < 100_000
         assert "no-store" in page["Cache-Control"] and "default-src 'self'" in page["Content-Security-Policy"]
 

@@ -1,0 +1,121 @@
+"""Questions that are asked only where an earlier answer about the same output says so.
+
+A condition is a criterion's `asked_if`: {"criterion": name of an earlier one, "below" | "at_least" | "equal": a point of its
+scale}; {} where it is asked of every output. Nobody answered the earlier one (left out, cannot say, itself not asked): it does
+not hold. Pairs have no conditions.
+"""
+
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from django.utils.translation import gettext
+
+from core.errors import Refused, quoted
+
+ASKS: dict[str, Callable[[float, float], bool]] = {"below": operator.lt, "at_least": operator.ge, "equal": operator.eq}
+DECIDES = "scale"  # the kind whose answers decide
+WORDS = {"below": "below", "at_least": "at least", "equal": ""}
+EXPECTED = 'a condition names a criterion and a whole number, as {"criterion": "Overall", "below": 3}; or at_least, or equal.'
+
+
+def way_of(asked_if: Mapping[str, Any]) -> str:
+    """below, at_least or equal."""
+    return next(name for name in ASKS if name in asked_if)
+
+
+def holds(asked_if: Mapping[str, Any], value: float | None) -> bool:
+    """value: what was answered to the criterion that decides, None where nothing was."""
+    way = way_of(asked_if)
+    return value is not None and ASKS[way](value, asked_if[way])
+
+
+def in_words(asked_if: Mapping[str, Any]) -> str:
+    """For researchers and files: "asked only if Overall is below 3"; empty without a condition."""
+    if not asked_if:
+        return ""
+    way = way_of(asked_if)
+    return " ".join(filter(None, ["asked only if", asked_if["criterion"], "is", WORDS[way], str(asked_if[way])]))
+
+
+def for_annotators(asked_if: Mapping[str, Any]) -> str:
+    """The same in the language of the page."""
+    said = {
+        "below": gettext("only if “%(criterion)s” is below %(point)s"),
+        "at_least": gettext("only if “%(criterion)s” is at least %(point)s"),
+        "equal": gettext("only if “%(criterion)s” is %(point)s"),
+    }
+    way = way_of(asked_if)
+    return said[way] % {"criterion": asked_if["criterion"], "point": asked_if[way]}
+
+
+def check(criteria: Sequence[Any]) -> None:
+    """criteria: specifications, or criteria, in the order in which they are asked. Raises Refused."""
+    place = {one.name: number for number, one in enumerate(criteria)}
+    for number, one in enumerate(criteria):
+        if one.asked_if:
+            try:
+                shaped(one.asked_if)
+            except Refused as refused:
+                raise Refused(f"{one.name}: {refused}") from None
+            name = one.asked_if["criterion"]
+            if name not in place:
+                raise Refused(f"{one.name}: there is no criterion {quoted(name)} for its condition.")
+            if name == one.name:
+                raise Refused(f"{one.name}: its condition is about itself; name an earlier criterion.")
+            decider = criteria[place[name]]
+            if place[name] > number:
+                circular = " Each would wait for the other." if _leads_to(decider, one.name, criteria) else ""
+                raise Refused(f"{one.name}: its condition is about {quoted(name)}, which is asked later.{circular}")
+            _check_point(one, decider)
+
+
+def shaped(asked_if: Any) -> dict[str, Any]:
+    """The condition, if it is built as one. Raises Refused."""
+    said = asked_if if isinstance(asked_if, dict) else {}
+    ways = [name for name in ASKS if name in said]
+    point = said[ways[0]] if len(ways) == 1 else None
+    is_whole = isinstance(point, int) and not isinstance(point, bool)
+    if not is_whole or set(said) != {"criterion", *ways} or not isinstance(said["criterion"], str):
+        raise Refused(EXPECTED)
+    return said
+
+
+def _check_point(one: Any, decider: Any) -> None:
+    if decider.kind != DECIDES:
+        raise Refused(f"{one.name}: {quoted(decider.name)} has no points, so that no condition can be about it.")
+    way = way_of(one.asked_if)
+    point, scale = one.asked_if[way], f"{decider.low} to {decider.high}"
+    if not decider.low <= point <= decider.high:
+        raise Refused(f"{one.name}: {point} is not on the scale of {quoted(decider.name)}, which goes from {scale}.")
+    if way == "below" and point == decider.low:
+        raise Refused(f"{one.name}: no answer to {quoted(decider.name)} is below {point}, so it would never be asked.")
+
+
+def _leads_to(one: Any, name: str, criteria: Sequence[Any]) -> bool:
+    """Does a criterion wait for the one of this name, itself or by others?"""
+    by_name, seen = {other.name: other for other in criteria}, set()
+    while one and isinstance(one.asked_if, dict) and one.name not in seen:
+        seen.add(one.name)
+        if one.asked_if.get("criterion") == name:
+            return True
+        one = by_name.get(one.asked_if.get("criterion"))
+    return False
+
+
+def check_pairs(by_criterion: bool, criteria: Iterable[Any]) -> None:
+    """Raises Refused where a condition would be asked of pairs."""
+    if by_criterion and (one := next((one for one in criteria if one.asked_if), None)):
+        raise Refused(f"{one.name}: it has a condition, which is about one output; judge pairs on the whole, or take it off.")
+
+
+def not_asked(criteria: Sequence[Any], value_of: Callable[[Any], float | None]) -> list[Any]:
+    """The criteria whose condition does not hold, of all in order. value_of(criterion): what was answered, None for nothing."""
+    values: dict[str, float | None] = {}
+    gone = []
+    for one in criteria:
+        if one.asked_if and not holds(one.asked_if, values.get(one.asked_if["criterion"])):
+            gone.append(one)
+        else:
+            values[one.name] = value_of(one)
+    return gone
