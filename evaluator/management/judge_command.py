@@ -11,7 +11,7 @@ from core.commands import ServiceCommand
 from evaluator.management.device import add_device, use_device
 from evaluator.models import ComparatorVersion
 from evaluator.versions.card_view import confidence_on_files
-from evaluator.versions.registry import serving_or_named
+from evaluator.versions.registry import serving_or_named, warnings_of
 
 
 class JudgingCommand(ServiceCommand):
@@ -56,5 +56,6 @@ class JudgingCommand(ServiceCommand):
             "out": str(out),
             "seconds": round(time.monotonic() - start, 2),
             "simulated": version.is_simulated,
+            "warnings": warnings_of(version),
             "confidence": confidence_on_files(version),
         }

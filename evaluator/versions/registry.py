@@ -55,6 +55,14 @@ def gate_doubt(version: ComparatorVersion, campaign: Campaign) -> str:
     return f"Comparator {version.name} did not pass the gate: {failed}" if failed else ""
 
 
+def warnings_of(version: ComparatorVersion) -> list[str]:
+    """What must be said with its judgments of texts of no campaign: what it learned from was not accepted, and the gates of
+    its campaigns that it did not pass."""
+    doubts = {campaign.slug: gate_doubt(version, campaign) for campaign in version.campaigns.order_by("slug")}
+    said = [f"In {slug}: {doubt}" for slug, doubt in doubts.items() if doubt]
+    return [*([version.warning] if version.warning else []), *said]
+
+
 @transaction.atomic
 def promote(campaign: Campaign, version: ComparatorVersion, user=None, reason: str = "") -> Promotion:
     """Put the version in use in the campaign. Where its gate did not pass, a reason is asked for and kept.

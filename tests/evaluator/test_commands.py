@@ -7,6 +7,7 @@ from django.core.management import CommandError
 
 from annotation.models import Job
 from evaluator.models import TrainingRun
+from evaluator.versions.registry import gate_doubt, warnings_of
 from leaderboard.models import Tournament
 from tests.evaluator.world import command, recipe, write
 
@@ -81,6 +82,11 @@ class TestScoreOutputs:
         rows = [json.loads(line) for line in out.read_text().splitlines()]
         error = version.metrics["calibration"]["error"]
         assert f"calibration error is {error:.3f}" in said["confidence"] and "is not known" in said["confidence"]
+        doubt = gate_doubt(version, world.campaign)
+        assert said["warnings"] == ([f"In talk: {doubt}"] if doubt else []) and version.warning == ""
+        version.gates, version.warning = {}, "The scores of Overall are not accepted."
+        never = f"In talk: Comparator {version.name} was never asked whether it may serve here."
+        assert warnings_of(version) == ["The scores of Overall are not accepted.", never]
         assert said["rows"] == 48 and [without(r, "score", "utility") for r in rows] == world.rows
         by_utility = sorted(rows, key=lambda row: row["utility"])
         assert [row["score"] for row in by_utility] == sorted(row["score"] for row in rows)
