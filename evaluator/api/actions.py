@@ -141,7 +141,15 @@ class _OfComparator(APIView):
     def _answer(self, campaign, version) -> Response:
         stage = registry.stages(campaign, [version])[version.pk]
         card = f"/api/campaigns/{campaign.slug}/comparators/{version.name}/"
-        row = {"name": version.name, "stage": stage, "created_at": version.created_at, "card": card}
+        row = {
+            "name": version.name,
+            "stage": stage,
+            "created_at": version.created_at,
+            "simulated": version.is_simulated,
+            "warning": version.warning,
+            "gate_doubt": registry.gate_doubt(version, campaign),
+            "card": card,
+        }
         return Response(ComparatorSerializer(row).data)
 
 
