@@ -109,6 +109,7 @@ DROPPED: list[tuple[str, str, str]] = [  # (field and all below it, the forms, w
     ("agreement.generated.reason", "text, page", "a panel of the page; the command prints it"),
     ("basis.people.annotators", "public index", "one line about a board has no room for whose answers"),
     ("basis.people.kind", "public index", "one line about a board has no room for whose answers"),
+    ("basis.people.rankings", "public index", "one line about a board has no room for whose answers"),
     ("standings.rank_low", "svg, public index", "the form is a short table or chart; the CSV has it"),
     ("standings.rank_high", "svg, public index", "the form is a short table or chart; the CSV has it"),
     ("standings.own", "svg, public index", "the form is a short table or chart; the CSV has it"),

@@ -97,6 +97,7 @@ def example() -> Board:
                 annotators=7,
                 kind="scores",
                 answers=108,
+                rankings=12,
                 verdict=BoardVerdict("collect more", False, 0.26, "Alpha is 0.26, below 0.667.", "agreement", 0.55),
                 left_out=(AnswersLeftOut("outputs", 26, 134), AnswersLeftOut("filter", 256, 900)),
                 variances=(Variance("taste", 0.12),),

@@ -65,7 +65,7 @@ class TestWhatStandsThere:
 
     def test_what_is_not_known_is_not_claimed(self, world, client):
         world.score("Wit", {"Person": 4, "Fine": 3, "Plain": 3, "Poor": 3}, annotators=["Ann"])
-        world.score("Wit", {"Person": 3, "Fine": 4, "Plain": 3, "Poor": 3}, annotators=["Bob"])
+        world.score("Wit", {"Person": 4, "Fine": 4, "Plain": 3, "Poor": 3}, annotators=["Bob"])
         world.freeze()
         world.campaign.board_is_public = True
         world.campaign.save()
