@@ -165,7 +165,8 @@ SAID = [
     (
         wording.caption,
         OF_PEOPLE,
-        "Judged by annotators (some or all simulated), on Overall: 108 kept scores by 7 annotators. Intervals hold for people"
+        "Judged by annotators (some or all simulated), on Overall: 108 kept scores in 12 rankings by 7 annotators. "
+        "Intervals hold for people"
         " like these 7 annotators, on groups of contexts like these.",
     ),
     (wording.made, BOARD, "Tournament 7 of talk, 2026-01-02: snapshot 9f2c, seed 7."),
@@ -205,7 +206,7 @@ SAID = [
     (wording.gate_verdict, gated(None), "The gate was not checked for Comparator v3 in this campaign."),
     (wording.gate, gated(False, "It fails."), "Comparator v3 did not pass its gate. It fails."),
     (wording.gate, OF_PEOPLE, ""),
-    (wording.answers, BOARD, "108 kept scores by 7 annotators"),
+    (wording.answers, BOARD, "108 kept scores in 12 rankings by 7 annotators"),
     (wording.ending, BOARD, "every pair was compared on every context"),
     (wording.ending, OF_PEOPLE, "every answer counts"),
     (wording.own_name, BOARD, "Score (1–5)"),
