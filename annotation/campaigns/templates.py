@@ -29,6 +29,11 @@ def _asked(name: str, low: int, high: int, question: str, low_label: str, high_l
     return CriterionSpec(name, low, high, low_label, high_label, question, **more)
 
 
+def _marked(name: str, question: str, categories: list[list] | None = None, source: bool = True) -> CriterionSpec:
+    settings = {"severities": ESA_SEVERITIES, "categories": categories or [], "source": source}
+    return CriterionSpec(name, 0, HIGHEST, description=question, kind="spans", best="low", settings=settings)
+
+
 SLIDER = {"slider": True}
 STEPS = """
 1. Read the {source} first, then the {text}.
@@ -58,6 +63,11 @@ MARKING = """You see a source text and a translation of it. You need to read bot
 3. Where something of the source is missing, mark it in the source.
 4. Mark each error once. If there is none, say so.
 """
+MINOR_MAJOR_SCORE = """
+- **Minor**: it reads less well, or says something slightly otherwise; nobody is misled.
+- **Major**: the meaning changes, or it can't be understood.
+
+Then give a score from 0 to 100 to the translation as a whole."""
 MQM_OF_TWO = [[name, {s: weight for s, weight in own.items() if s != "critical"}] for name, own in MQM_CATEGORIES]
 
 # Pagnoni et al. 2021, table 1.
@@ -118,17 +128,7 @@ TEMPLATES = {
 - **Minor**: nobody is misled about what the document says.
 - **Major**: the reader would believe something that the document does not say.
 """,
-        (
-            CriterionSpec(
-                "Faithfulness",
-                0,
-                HIGHEST,
-                description="Mark what the document does not support.",
-                kind="spans",
-                best="low",
-                settings={"severities": ESA_SEVERITIES, "categories": UNFAITHFUL, "source": False},
-            ),
-        ),
+        (_marked("Faithfulness", "Mark what the document does not support.", UNFAITHFUL, source=False),),
         "Kinds of factual errors: FRANK, Pagnoni et al. (2021), NAACL; the weights are those of ESA",
     ),
     "translation": Template(
@@ -165,25 +165,11 @@ TEMPLATES = {
         "Translation, error spans (ESA)",
         "What is wrong in a translation, marked as minor or major, and then a score. As WMT asks it.",
         MARKING.format(what="minor or major")
-        + """
-- **Minor**: it reads less well, or says something slightly otherwise; nobody is misled.
-- **Major**: the meaning changes, or it can't be understood.
-
-Then give a score from 0 to 100 to the translation as a whole. The errors that you marked help you to decide; the score need not
+        + MINOR_MAJOR_SCORE
+        + """ The errors that you marked help you to decide; the score need not
 follow from their number.
 """,
-        (
-            CriterionSpec(
-                "Errors",
-                0,
-                HIGHEST,
-                description="Mark what is wrong in the translation.",
-                kind="spans",
-                best="low",
-                settings={"severities": ESA_SEVERITIES, "categories": [], "source": True},
-            ),
-            _direct_assessment("Score"),
-        ),
+        (_marked("Errors", "Mark what is wrong in the translation."), _direct_assessment("Score")),
         "Error span annotation at WMT: Kocmi et al. (2024), WMT24",
     ),
     "translation-esa-ai": Template(
@@ -193,24 +179,10 @@ follow from their number.
         + """
 Some errors may be marked already, by a program or by somebody before you. These marks may be wrong, and may miss errors: read
 the whole translation, then keep, change or remove each mark, and add what is missing.
-
-- **Minor**: it reads less well, or says something slightly otherwise; nobody is misled.
-- **Major**: the meaning changes, or it can't be understood.
-
-Then give a score from 0 to 100 to the translation as a whole.
-""",
-        (
-            CriterionSpec(
-                "Errors",
-                0,
-                HIGHEST,
-                description="Go through the marked errors, and mark what is missing.",
-                kind="spans",
-                best="low",
-                settings={"severities": ESA_SEVERITIES, "categories": [], "source": True},
-            ),
-            _direct_assessment("Score"),
-        ),
+"""
+        + MINOR_MAJOR_SCORE
+        + "\n",
+        (_marked("Errors", "Go through the marked errors, and mark what is missing."), _direct_assessment("Score")),
         "ESA-AI: Zouhar et al. (2025), NAACL; error span annotation at WMT: Kocmi et al. (2024), WMT24",
     ),
     "translation-mqm": Template(
@@ -224,17 +196,7 @@ Then give a score from 0 to 100 to the translation as a whole.
 Choose the most specific category that fits. If the whole text has nothing to do with the source, or is garbled, mark all of it
 once as Non-translation (weight 25). If there are more than five errors, mark the five most severe ones.
 """,
-        (
-            CriterionSpec(
-                "MQM",
-                0,
-                HIGHEST,
-                description="Mark what is wrong in the translation, with a severity and a category.",
-                kind="spans",
-                best="low",
-                settings={"severities": ESA_SEVERITIES, "categories": MQM_OF_TWO, "source": True},
-            ),
-        ),
+        (_marked("MQM", "Mark what is wrong in the translation, with a severity and a category.", MQM_OF_TWO),),
         "MQM at WMT: Freitag et al. (2021), TACL 9, with its categories and weights",
     ),
     "instructions": Template(
