@@ -17,9 +17,9 @@ from annotation.campaigns.lifecycle import set_status
 from annotation.campaigns.protocol import change_campaign
 from annotation.models import Annotator, Item
 from annotation.people.invitations import crowd_source, invite, join
-from benchmarks.crowd import SECRET, signed
 from core.errors import Refused
 from tests.annotation.pages import World, text
+from tests.annotation.people.test_crowd_of_workers import SECRET, signed
 
 pytestmark = pytest.mark.django_db
 CODES = {"completion_code": "DONE", "screened_out_code": "OUT", "failed_checks_code": "FAILED", "timed_out_code": "LATE"}

@@ -1,20 +1,21 @@
 """Workers from Prolific, all at once: some return the task, some run out of time or vanish, some work in two tabs, some fail.
 
-    python -m benchmarks.crowd --workers 200 --seed 1
+Sixteen of them in the suite; more, and what became of them, by
+
+    WORKERS=200 SEED=1 .venv/bin/python -m pytest -s tests/annotation/people/test_crowd_of_workers.py
 
 Each worker opens the study's link as Prolific writes it, reads, and answers through the pages; Prolific's webhooks are signed
 as its documentation says. At the end every item must have its k answers by k people who stayed, every answer that a page took
 must be stored, and every worker must have read the code that fits what they did.
 """
 
-import argparse
 import base64
 import hashlib
 import hmac
 import json
+import os
 import random
 import re
-import tempfile
 import time
 import uuid
 from collections import Counter
@@ -24,7 +25,18 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from benchmarks.database import own_database
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from annotation.annotating import places
+from annotation.campaigns.lifecycle import create_campaign
+from annotation.campaigns.protocol import CriterionSpec
+from annotation.data.importer import import_outputs
+from annotation.models import Annotator, Assignment, Criterion, LikertScore, Submission
+from annotation.people.invitations import invite
+
+pytestmark = pytest.mark.django_db
 
 SECRET = "a secret of Prolific's"  # noqa: S105
 CODES = {
@@ -47,6 +59,17 @@ RIGHT, WRONG = 5, 1
 AT_ONCE = 12
 
 
+def test_every_item_has_its_answers_none_is_lost_and_every_code_is_right(tmp_path, settings):
+    settings.PROLIFIC_SECRET = SECRET
+    if workers := int(os.environ.get("WORKERS", "0")):
+        found = simulate(tmp_path, workers, contexts=workers // 2, k=3, quota=6, seed=int(os.environ.get("SEED", "1")))
+        print(json.dumps(found, indent=1))
+    else:
+        found = simulate(tmp_path, workers=16, contexts=8, k=2, quota=3, seed=4)
+    assert found["wrong"] == [] and found["answers that count"] == found["items"] * (3 if workers else 2)
+    assert {"returns", "two tabs", "works"} <= {way.split(":")[0] for way in found["codes"]}
+
+
 @dataclass
 class Worker:
     number: int
@@ -63,25 +86,8 @@ class Worker:
         return f"?PROLIFIC_PID=worker{self.number}&STUDY_ID=study&SESSION_ID=session{self.number}"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--workers", type=int, default=200)
-    parser.add_argument("--contexts", type=int, default=100)
-    parser.add_argument("--k", type=int, default=3)
-    parser.add_argument("--quota", type=int, default=6)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    with own_database(ALLOWED_HOSTS="testserver", PROLIFIC_SECRET=SECRET):
-        with tempfile.TemporaryDirectory() as folder:
-            found = simulate(Path(folder), **vars(options))
-    print(json.dumps(found, indent=1))
-
-
 def simulate(folder: Path, workers: int, contexts: int, k: int, quota: int, seed: int) -> dict[str, Any]:
     """Counts of what came out; "wrong" lists every broken promise."""
-    from django.test import Client
-
-    from annotation.people.invitations import invite
 
     campaign = _campaign(folder, contexts, k, quota)
     draw = random.Random(seed)
@@ -107,10 +113,6 @@ def simulate(folder: Path, workers: int, contexts: int, k: int, quota: int, seed
 
 def _campaign(folder: Path, contexts: int, k: int, quota: int) -> Any:
     """Two systems, two qualification items to get right, and a known answer among six."""
-    from annotation.campaigns.lifecycle import create_campaign
-    from annotation.campaigns.protocol import CriterionSpec
-    from annotation.data.importer import import_outputs
-
     campaign = create_campaign(
         slug="crowd",
         title="Crowd",
@@ -184,8 +186,6 @@ def _score(worker: Worker, page: str, draw: random.Random) -> int:
 
 
 def _send(worker: Worker, form: dict[str, str], score: int) -> str:
-    from annotation.models import Criterion
-
     name = f"score_{Criterion.objects.get().pk}"
     answer = worker.client.post("/c/crowd/annotate/", form | {name: str(score)}, follow=True)
     assert answer.status_code == 200, answer.content.decode()
@@ -226,10 +226,6 @@ def signed(body: bytes, timestamp: str = "", secret: str = SECRET) -> dict[str, 
 
 def _let_an_hour_pass(campaign: Any, worker: Worker) -> None:
     """For what this worker holds."""
-    from django.utils import timezone
-
-    from annotation.annotating import places
-    from annotation.models import Assignment
 
     held = Assignment.objects.filter(annotator__source__PROLIFIC_PID=f"worker{worker.number}", status="open")
     held.update(assigned_at=timezone.now() - places.HOLD - timedelta(minutes=1))
@@ -238,9 +234,6 @@ def _let_an_hour_pass(campaign: Any, worker: Worker) -> None:
 
 def _late_ones(campaign: Any, everybody: list[Worker], address: str, draw: random.Random) -> None:
     """Others take what is left, with a new link; then those come back who ran out of time or vanished."""
-    from django.test import Client
-
-    from annotation.people.invitations import invite
 
     extra = f"/join/{invite(campaign, label='More').token}/"
     while any(item.taken < item.places for item in campaign.items.filter(purpose="evaluation")):
@@ -261,8 +254,6 @@ def _codes(page: str) -> set[str]:
 
 
 def _outcome(campaign: Any, everybody: list[Worker], k: int) -> dict[str, Any]:
-    from annotation.models import Annotator, LikertScore, Submission
-
     wrong, counts = [], Counter()
     annotators = {one.source["PROLIFIC_PID"]: one for one in Annotator.objects.filter(campaign=campaign)}
     scores = LikertScore.objects.counted().filter(submission__assignment__purpose="evaluation")
@@ -306,7 +297,3 @@ def _expected(worker: Worker, annotator: Any) -> str:
         return CODES["timed_out_code"] if annotator.assignments.exists() else ""
     missed = worker.way == "fails the checks" and own.filter(purpose="gold").exists()
     return CODES["failed_checks_code"] if missed else CODES["completion_code"]
-
-
-if __name__ == "__main__":
-    main()
