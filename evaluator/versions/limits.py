@@ -8,6 +8,14 @@ from evaluator.metaevaluation.robustness import FEWEST_CASES, SMALLEST_SHARE
 def limits(metrics: dict[str, Any]) -> str:
     """In sentences, of a version's metrics; "" where they say of nothing that it is not known."""
     attacks, said = metrics.get("attacks") or [], []
+    right, longer = (metrics.get(name) for name in ("heldout_pairwise_accuracy", "longer_is_better_accuracy"))
+    low, high = metrics.get("heldout_pairwise_interval") or (None, None)
+    if None not in (right, longer, low, high) and low <= longer:
+        agreed = f"{right:.0%} ({low:.0%} to {high:.0%})"
+        said.append(
+            f"It is not known to be better than “longer is better”: it agrees with {agreed} of people's clear preferences,"
+            f" that rule with {longer:.0%}."
+        )
     worst: dict[str, float] = {}
     few = {row["attack"]: row["n"] for row in attacks if row["n"] < FEWEST_CASES}
     for row in attacks:
@@ -25,8 +33,4 @@ def limits(metrics: dict[str, Any]) -> str:
             word = "below" if beside["high"] < 0 else "not known to be above"
             where = row.get("campaign") or row.get("title") or "another campaign"
             said.append(f"On {where}, it is {word} the untrained cosine with {beside['cosine']}.")
-    low = (metrics.get("heldout_pairwise_interval") or [None])[0]
-    longer = metrics.get("longer_is_better_accuracy")
-    if low is not None and longer is not None and low <= longer:
-        said.append("It is not known to be better than “longer is better”.")
     return " ".join(said)

@@ -6,7 +6,8 @@ import pytest
 from django.core.management import CommandError
 
 from annotation.models import Job
-from evaluator.models import TrainingRun
+from evaluator.models import ComparatorVersion, TrainingRun
+from evaluator.versions.limits import limits
 from evaluator.versions.registry import gate_doubt, warnings_of
 from leaderboard.models import Tournament
 from tests.evaluator.world import command, recipe, write
@@ -42,6 +43,7 @@ class TestTrainComparator:
         assert said["comparator"].startswith("talk-overall-") and said["snapshots"] == [snapshot.name]
         assert 0 <= said["heldout_pairwise_accuracy"] <= 1 and said["seconds"] > 0 and said["device"] == "cpu"
         assert (said["seed"], said["criterion"], said["simulated"]) == (2, "Overall", False)
+        assert said["limits"] == limits(ComparatorVersion.objects.get().metrics) != ""
 
     def test_what_was_waited_for_plays_at_once_too(self, world, tiny):
         said = command("train_comparator", "talk", "--wait")

@@ -9,6 +9,7 @@ from evaluator.comparator.settings import ARCHITECTURES, RECIPES, SWITCHES, Sett
 from evaluator.management.device import add_device, use_device
 from evaluator.management.progress import ProgressBar
 from evaluator.trainings.services import start_training
+from evaluator.versions.limits import limits
 from evaluator.versions.selectors import by_default
 
 HELP = {
@@ -118,4 +119,5 @@ class Command(ServiceCommand):
             "code": version.code,
             "simulated": version.is_simulated,
             "warning": run.warning,
+            "limits": limits(metrics),
         }

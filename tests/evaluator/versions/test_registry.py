@@ -183,14 +183,16 @@ class TestLimits:
                 "attacks": [row, row | {"attack": "empty", "share": 0.8}, row | {"attack": "negated", "share": 0.6}, *few],
                 "correlations": [{"campaign": "talk", "above_cosine": beside}],
                 "transfer": [{"campaign": "chat", "above_cosine": beside | {"low": 0.01, "high": 0.2}}],
+                "heldout_pairwise_accuracy": 0.65,
                 "heldout_pairwise_interval": [0.6, 0.7],
                 "longer_is_better_accuracy": 0.6,
             }
         )
         assert said == (
-            "It does not tell a good output from these in 80% of cases: negated (60%), cut (79%)."
+            "It is not known to be better than “longer is better”: it agrees with 65% (60% to 70%) of people's clear"
+            " preferences, that rule with 60%."
+            " It does not tell a good output from these in 80% of cases: negated (60%), cut (79%)."
             " Of these attacks there were under 17 cases, too few to say: swapped (1)."
             " On talk, it is below the untrained cosine with the last turn."
-            " It is not known to be better than “longer is better”."
         )
         assert limits({}) == "" == limits({"attacks": [row | {"share": 0.9}], "heldout_pairwise_interval": [None, None]})
