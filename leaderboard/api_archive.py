@@ -1,5 +1,7 @@
 """A whole campaign out and in again."""
 
+from pathlib import Path
+
 from django.http import FileResponse, Http404, HttpResponse
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
@@ -11,6 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from annotation.access import campaign_for_researcher
+from annotation.api.assessment import LATER
 from annotation.api.repeats import HEADER, once
 from annotation.api.request_fields import KnownFields
 from annotation.api.serializers import JobSerializer
@@ -18,7 +21,7 @@ from annotation.models import Job
 from annotation.people.audit import exported
 from core.errors import Refused
 from leaderboard.archive import exchange
-from leaderboard.publication.contents import within_a_request
+from leaderboard.publication import download
 
 
 class ArchiveSerializer(KnownFields, serializers.Serializer):
@@ -65,14 +68,21 @@ class ArchiveView(APIView):
 
 
 class PublishedView(APIView):
-    """A snapshot's files as one zip: answers, preferences, boards, Inspect, Every Eval Ever, the Hub, HEDS, citation."""
+    """A snapshot's files as one zip: answers, preferences, boards, Inspect, Every Eval Ever, the Hub, HEDS, citation. Where
+    answers are many, a worker writes it: 202 with its job, whose address `Location` names; then this address is the file."""
 
-    @extend_schema(responses={(200, "application/zip"): OpenApiTypes.BINARY})
+    @extend_schema(responses={(200, "application/zip"): OpenApiTypes.BINARY, 202: LATER})
     def get(self, request, slug, digest):
         campaign = campaign_for_researcher(request.user, slug)
         snapshot = _snapshot(campaign, digest)
+        made = download.zip_of(snapshot, request.user)
+        if isinstance(made, Job):
+            address = reverse("api_job-detail", args=[made.pk])
+            return Response({"job": str(made.pk)}, status=202, headers={"Location": address})
         exported(f"the files of {snapshot.name}", campaign, request.user)
-        return HttpResponse(within_a_request(snapshot), content_type="application/zip")
+        if isinstance(made, Path):
+            return FileResponse(made.open("rb"), content_type="application/zip")
+        return HttpResponse(made, content_type="application/zip")
 
 
 def _snapshot(campaign, digest):

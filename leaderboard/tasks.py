@@ -11,6 +11,7 @@ from evaluator.judges.protocol import Verdicts
 from evaluator.versions.selectors import refit
 from leaderboard.archive import exchange
 from leaderboard.models import Run, Tournament
+from leaderboard.publication import download
 from leaderboard.runs import judgments, reports
 from leaderboard.tournaments import active_selection
 from leaderboard.tournaments import play as playing
@@ -141,3 +142,9 @@ def export_campaign(job_id: str) -> None:
 @jobs.task_body
 def admit_campaign(job_id: str) -> None:
     exchange.read(job_id)
+
+
+@shared_task(name=download.TASK)
+@jobs.task_body
+def write_snapshot_files(job_id: str) -> None:
+    download.write(job_id)

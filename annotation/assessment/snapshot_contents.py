@@ -6,7 +6,7 @@ has the same bytes for ever.
 
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
 
 import numpy as np
@@ -50,12 +50,22 @@ def freeze(campaign: Campaign, snapshot: Snapshot, assessment) -> None:
 def rows(snapshot: Snapshot, what: str) -> Iterator[dict]:
     """The snapshot's scores or judgments, with `kept` and `dropped_by`, read as they are asked for. Raises Refused where they
     were never written down."""
-    frozen = FrozenAnswers.objects.filter(snapshot=snapshot).first()
+    return (json.loads(line) for line in row_lines(snapshot, what))
+
+
+def row_lines(snapshot: Snapshot, what: str) -> Iterator[bytes]:
+    """The same rows as lines of JSON: a line as `freeze` wrote it, less its kind. Raises Refused as `rows` does."""
+    frozen = next(packed(snapshot), None)
     if frozen is None:
         raise Refused("This snapshot is too old to have a record of dropped answers. Its own file has the kept ones.")
-    start = json.dumps({"kind": what})[:-1].encode()  # of each line, where `freeze` puts it
-    found = (json.loads(line) for line in _unpacked(bytes(frozen.lines)) if line.startswith(start))
-    return (row for row in found if row.pop("kind") == what)
+    start = json.dumps({"kind": what})[:-1].encode() + b", "  # of each line, where `freeze` puts it
+    return (b"{" + line.removeprefix(start) for line in _unpacked(frozen) if line.startswith(start))
+
+
+def packed(snapshot: Snapshot) -> Iterator[bytes]:
+    """The compressed lines of its answers; none of a snapshot that is too old to have any."""
+    for lines in FrozenAnswers.objects.filter(snapshot=snapshot).values_list("lines", flat=True):
+        yield bytes(lines)
 
 
 def _unpacked(data: bytes) -> Iterator[bytes]:
@@ -80,9 +90,10 @@ def preferences(snapshot: Snapshot, min_margin: float | None = None) -> Iterator
     return pairs if min_margin is None else chain(pairs, _from_scores(snapshot, min_margin))
 
 
-def unpaired(snapshot: Snapshot) -> Iterator[dict]:
-    """The preferred outputs and the others, one by one: {prompt, completion, label}, as TRL's unpaired preferences (KTO)."""
-    for pair in preferences(snapshot):
+def unpaired(pairs: Iterable[dict]) -> Iterator[dict]:
+    """The preferred outputs of `preferences` and the others, one by one: {prompt, completion, label}, as TRL's unpaired
+    preferences (KTO)."""
+    for pair in pairs:
         beside = {name: pair[name] for name in ("source", "aspect", "margin", "answers", "simulated", "context_id")}
         for side in ("chosen", "rejected"):
             label = side == "chosen"

@@ -101,7 +101,7 @@ def _result(job: Job, upload) -> str:
         return reverse("upload", args=[job.campaign.slug, upload])
     if version:
         return reverse("comparator_card", args=[job.campaign.slug, version.name])
-    if job.task == "archives.export":
+    if job.task in ("archives.export", "publication.write"):
         return reverse("ways_out", args=[job.campaign.slug])
     if job.task in ("evaluator.tasks.set_beside_people", "evaluator.tasks.ask_anchors"):
         return reverse("judges", args=[job.campaign.slug])

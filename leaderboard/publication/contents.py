@@ -15,7 +15,6 @@ from leaderboard.boards import exports
 from leaderboard.publication import card, citation, eval_results, every_eval_ever, heds, inspect_ratings, kind_files
 from leaderboard.publication.published import Published, published, slug
 
-AT_ONCE = 100_000  # answers: some seconds
 WRITTEN = (1980, 1, 1, 0, 0, 0)  # the same time in every zip, so that the same content is the same file
 
 
@@ -26,15 +25,6 @@ def snapshot_named(campaign: Campaign, digest: str = "") -> Snapshot:
         named = f" that begins with {digest!r}" if digest else "; assess its quality first"
         raise Refused(f"Campaign {campaign.slug!r} has no snapshot{named}.")
     return found
-
-
-def within_a_request(snapshot: Snapshot) -> bytes:
-    """The zip, where it can be made while somebody waits. Raises Refused."""
-    if snapshot.scores + snapshot.judgments > AT_ONCE:
-        raise Refused(
-            f"A snapshot of more than {AT_ONCE:,} answers takes too long here; manage.py export_snapshot writes its files."
-        )
-    return as_zip(contents(snapshot))
 
 
 def contents(snapshot: Snapshot, dataset: str = "") -> dict[str, bytes]:
@@ -69,11 +59,12 @@ def _answers(snapshot: Snapshot) -> Iterator[tuple[str, bytes]]:
     """None of a snapshot that is too old to have a record of dropped answers."""
     try:
         for what in answer_files():
-            if rows := _lines(snapshot_contents.rows(snapshot, what)):
-                yield f"{what}.jsonl", rows
-        for name, pairs in ((PREFERENCES, snapshot_contents.preferences), ("unpaired", snapshot_contents.unpaired)):
-            if rows := _lines(pairs(snapshot)):
-                yield f"{name}.jsonl", rows
+            if lines := b"".join(line + b"\n" for line in snapshot_contents.row_lines(snapshot, what)):
+                yield f"{what}.jsonl", lines
+        pairs = list(snapshot_contents.preferences(snapshot))
+        for name, rows in ((PREFERENCES, pairs), ("unpaired", snapshot_contents.unpaired(pairs))):
+            if lines := _lines(rows):
+                yield f"{name}.jsonl", lines
     except Refused:
         return
 

@@ -1,6 +1,7 @@
 """All ways out of a campaign on one page, and the way in for a whole one."""
 
 import io
+from pathlib import Path
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -21,7 +22,7 @@ from leaderboard.archive import exchange
 from leaderboard.archive.tables import LEFT
 from leaderboard.boards import queries
 from leaderboard.forms import ArchiveForm
-from leaderboard.publication.contents import within_a_request
+from leaderboard.publication import download
 
 BOARDS_SHOWN = 20
 
@@ -72,18 +73,25 @@ def archive(request, slug):
 
 @login_required
 def published(request, slug, digest):
-    """A snapshot's files in the shapes that the field reads, as one zip."""
+    """A snapshot's files in the shapes that the field reads, as one zip. Of a long one a page, with the job that writes it, and
+    then with the way to the file, which is ?file=1."""
     campaign = campaign_for_researcher(request.user, slug)
     snapshot = campaign.snapshots.filter(digest__startswith=digest).first()
     if snapshot is None:
         raise Http404
     try:
-        content = within_a_request(snapshot)
+        made = download.zip_of(snapshot, request.user)
     except Refused as refused:
         return HttpResponse(str(refused), status=409, content_type="text/plain; charset=utf-8")
+    job = made if isinstance(made, Job) else None
+    if job or (isinstance(made, Path) and "file" not in request.GET):
+        context = {"campaign": campaign, "snapshot": snapshot, "job": job, "size": None if job else made.stat().st_size}
+        context["worker_alive"] = job is None or job.is_finished or worker_alive(download.TASK)
+        return render(request, "leaderboard/published.html", context)
     exported(f"the files of {snapshot.name}", campaign, request.user)
+    content = made.open("rb") if isinstance(made, Path) else io.BytesIO(made)
     name = f"{campaign.slug}-{snapshot.name}.zip"
-    return FileResponse(io.BytesIO(content), as_attachment=True, filename=name, content_type="application/zip")
+    return FileResponse(content, as_attachment=True, filename=name, content_type="application/zip")
 
 
 @login_required

@@ -152,6 +152,7 @@ def test_a_job_s_queue_is_its_task_s():
     tasks = {
         "annotation.tasks.calculate": "interactive",
         "annotation.tasks.import_file": "interactive",
+        "publication.write": "interactive",
         "evaluator.tasks.train": "training",
         "evaluator.tasks.admit": "judging",
         "leaderboard.tasks.play": "judging",

@@ -11,6 +11,7 @@ from annotation.assessment import calculations
 from annotation.data import uploads
 from annotation.models import Job, Output, User
 from annotation.people.tokens import make_token
+from leaderboard.publication import download
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOK = ROOT / "docs" / "notebooks" / "first_board.ipynb"
@@ -72,6 +73,10 @@ def test_from_rows_to_a_board(client_, talk, tmp_path, settings, monkeypatch):
     numbers = lambda board: [(row["system"], row["rating"], row["low"], row["high"]) for row in board]
     assert again.slug == "again" and numbers(again.board()) == numbers(standings)
     assert again.outputs() == talk.outputs() and again.judgments() == talk.judgments()
+    talk.snapshot_files(tmp_path / "now.zip")
+    monkeypatch.setattr(download, "AT_ONCE", 0)
+    talk.snapshot_files(tmp_path / "later.zip", talk.snapshots()[0]["digest"])
+    assert (tmp_path / "now.zip").read_bytes() == (tmp_path / "later.zip").read_bytes()
 
 
 def test_settings_invitations_and_files(talk, live_server, client, tmp_path):

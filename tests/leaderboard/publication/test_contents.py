@@ -5,15 +5,19 @@ import io
 import json
 import re
 import zipfile
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
-from annotation.models import Campaign
+from annotation.models import AuditEvent, Calculation, Campaign, Job
 from core.errors import Refused
 from leaderboard.archive.admission import admit
 from leaderboard.archive.export import write_archive
-from leaderboard.publication.contents import contents, snapshot_named
+from leaderboard.publication import download
+from leaderboard.publication.contents import as_zip, contents, snapshot_named
 from leaderboard.publication.published import slugs
+from leaderboard.tasks import write_snapshot_files
 from leaderboard.tournaments import play
 from leaderboard.tournaments.start import start_tournament
 from tests.evaluator.fixtures import rows_for_a_module
@@ -138,7 +142,7 @@ def test_of_the_campaign_that_comes_back_they_are_the_same(made, db):
     assert all(places.sub(b"", again[n]) == places.sub(b"", files[n]) for n in differ if n.endswith(".json"))
 
 
-def test_page_api_and_command_give_the_same_zip(made, db, client, tmp_path, monkeypatch):
+def test_page_api_and_command_give_the_same_zip(made, db, client, tmp_path):
     world, _ = made
     name = snapshot_named(world.campaign).name
     command("export_snapshot", world.campaign.slug, str(tmp_path / "out.zip"))
@@ -148,11 +152,67 @@ def test_page_api_and_command_give_the_same_zip(made, db, client, tmp_path, monk
     assert page == (tmp_path / "out.zip").read_bytes()
     assert zipfile.ZipFile(tmp_path / "out.zip").namelist()[0] == "README.md"
     assert client.get(f"/c/published/snapshots/{'0' * 12}/published/").status_code == 404
-    monkeypatch.setattr("leaderboard.publication.contents.AT_ONCE", 10)
-    assert client.get(f"/c/published/snapshots/{name}/published/").status_code == 409
-    assert "export_snapshot" in client.get(f"/api/campaigns/published/snapshots/{name}/published/").json()["detail"]
     with pytest.raises(Refused, match="no snapshot that begins with"):
         snapshot_named(world.campaign, "0000")
+
+
+class TestManyAnswers:
+    """A worker writes the zip where there is much to read: more answers, or longer texts, than a request takes time for."""
+
+    @pytest.fixture(params=["AT_ONCE", "AT_ONCE_BYTES"])
+    def paths(self, made, db, client, monkeypatch, settings, tmp_path, request):
+        world, _ = made
+        client.force_login(world.alice)
+        settings.UPLOADS_DIR = tmp_path
+        snapshot = snapshot_named(world.campaign)
+        at_once = as_zip(contents(snapshot))
+        monkeypatch.setattr(download, request.param, 10)
+        return (
+            f"/c/published/snapshots/{snapshot.name}/published/",
+            f"/api/campaigns/published/snapshots/{snapshot.name}/published/",
+            at_once,
+        )
+
+    def test_page_and_api_tell_the_job_and_then_give_the_same_file(self, paths, client):
+        page, api, at_once = paths
+        assert "Write the files of snapshot" in client.get(page).content.decode()
+        later, again = client.get(api), client.get(page, {"file": 1})
+        job = Job.objects.get(task=download.TASK)  # one for all
+        assert later.status_code == 202 and later.json() == {"job": str(job.pk)}
+        assert later.headers["Location"] == f"/api/jobs/{job.pk}/" and "data-job-url" in again.content.decode()
+        assert not AuditEvent.objects.filter(action="exported").exists()  # nothing has left yet
+        write_snapshot_files(str(job.pk))
+        write_snapshot_files(str(job.pk))  # a message that comes twice
+        assert client.get(f"/api/jobs/{job.pk}/").json()["status"] == "done"
+        assert 'href="?file=1"' in client.get(page).content.decode()
+        assert b"".join(client.get(page, {"file": 1}).streaming_content) == at_once
+        assert b"".join(client.get(api).streaming_content) == at_once
+        assert Job.objects.filter(task=download.TASK).count() == 1 and AuditEvent.objects.filter(action="exported").count() == 2
+
+    @pytest.mark.parametrize("change", ["decision", "day", "lost file"])
+    def test_what_is_no_longer_true_is_written_anew(self, paths, client, made, change, tmp_path):
+        _, api, _ = paths
+        write_snapshot_files(client.get(api).json()["job"])
+        assert client.get(api).status_code == 200
+        if change == "decision":
+            snapshot_named(made[0].campaign).decisions.update(overruled_at=timezone.now())
+        elif change == "day":
+            Calculation.objects.update(created_at=timezone.now() - timedelta(days=1, minutes=1))
+        else:
+            (file,) = (tmp_path / "published").iterdir()
+            file.unlink()
+        assert client.get(api).status_code == 202 and Job.objects.filter(task=download.TASK).count() == 2
+
+    def test_what_failed_says_why_and_is_started_again(self, paths, client, monkeypatch):
+        page, api, at_once = paths
+        job = client.get(api).json()["job"]
+        with monkeypatch.context() as patched, pytest.raises(Refused):
+            patched.setattr("leaderboard.publication.contents.MAX_UNPACKED_BYTES", 0)
+            write_snapshot_files(job)
+        assert "These files are longer than" in client.get(page).content.decode() and client.get(api).json() == {"job": job}
+        client.post(f"/jobs/{job}/retry/")
+        write_snapshot_files(job)
+        assert b"".join(client.get(api).streaming_content) == at_once
 
 
 def test_names_of_any_kind_become_paths():
