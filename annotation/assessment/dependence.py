@@ -10,6 +10,7 @@ from annotation.assessment.tables import Systems, Table, moves_of, systems_of, t
 from annotation.models import AuditEvent, Campaign, Context, Output, User
 from annotation.quality.dependence import constant_sums, copies, field_p, plain
 from annotation.quality.errors import UndefinedAgreement
+from annotation.quality.p_values import p_is
 from annotation.questions import registry
 from annotation.questions.kind import Question
 from core.errors import Refused, quoted
@@ -156,7 +157,7 @@ def _of_fields(campaign: Campaign, contexts: list[Context]) -> list[Note]:
         Note(
             FIELD,
             f"Answers are more alike on contexts with the same {quoted(name)} than by chance (permutation test, corrected"
-            f" p = {best[name] * tested:.3f}). If its values are a sample, such as topics or documents, group contexts by it;"
+            f" {p_is(best[name] * tested)}). If its values are a sample, such as topics or documents, group contexts by it;"
             " if they are all there are, such as languages, leave it.",
             field=name,
             contexts=len(values[name]),

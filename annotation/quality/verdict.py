@@ -29,6 +29,7 @@ accepts what the filter made (docs/results/reliability.md).
 from dataclasses import dataclass
 from enum import StrEnum
 
+from annotation.quality.p_values import p_is
 from annotation.quality.reliability import Reliability
 
 ACCEPTED, TENTATIVE = 0.8, 0.667
@@ -85,7 +86,7 @@ def decide(evidence: Evidence) -> tuple[str, str]:
     """Verdict, and one sentence why; see the rule at the top of this file."""
     before = f"Alpha is {evidence.before:.3f} before the filter, {place(evidence.before)}"
     if evidence.p > NOISE_LEVEL and evidence.before >= TENTATIVE:
-        chance = f"there are so few scores that shuffled ones often reach it too (p = {evidence.p:.2f})"
+        chance = f"there are so few scores that shuffled ones often reach it too ({p_is(evidence.p)})"
         return COLLECT_MORE, f"{before}, and {evidence.after:.3f} after it, but {chance}."
     if evidence.dropped == 0:
         return word(evidence.before), f"{before}, and the filter drops nothing."
@@ -105,7 +106,7 @@ def decide_on_taste(found: Reliability) -> tuple[str, str]:
     r = found.split_half
     halves = "" if r is None else f" Its split-half reliability over people is {r:.2f}."
     if found.coefficient >= TENTATIVE and found.p > NOISE_LEVEL:
-        return COLLECT_MORE, f"{g}. But systems that do not differ reach it too (p = {found.p:.2f}).{halves}"
+        return COLLECT_MORE, f"{g}. But systems that do not differ reach it too ({p_is(found.p)}).{halves}"
     return word(found.coefficient), f"{g}.{halves}"
 
 

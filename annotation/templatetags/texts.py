@@ -18,6 +18,7 @@ from annotation.annotating.conversation import conversation
 from annotation.assessment.rule_text import rule_in_words
 from annotation.campaigns.images import images_in
 from annotation.models import Campaign, Context, Criterion
+from annotation.quality import p_values
 from annotation.questions import registry
 from annotation.questions.conditions import in_words
 from core import wall_clock
@@ -204,8 +205,7 @@ def three(value) -> str:
 
 @register.filter
 def p_value(value) -> str:
-    """With three decimals; one that rounds to 0.000 is said to be below 0.001."""
-    return "< 0.001" if value is not None and value < 0.0005 else three(value)
+    return three(value) if value is None else p_values.p_value(value)
 
 
 @register.filter

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.stats
 
+from annotation.quality.p_values import p_value
 from evaluator.metaevaluation.correlation_levels import levels
 from evaluator.metaevaluation.judges_table import PeopleScores
 
@@ -41,7 +42,7 @@ def cell(given: Sequence[Sequence[float | None] | None]) -> str:
         return ""
     value, low, high, p, _ = known[0]
     interval = "" if low is None else f" [{low:.2f}, {high:.2f}]"
-    return f"{value:.3f}{interval} (p {'< 0.001' if p < 0.001 else f'{p:.3f}'})"
+    return f"{value:.3f}{interval} (p {p_value(p)})"
 
 
 def numbers(given: Sequence[float] | None, columns: int = 2, digits: int = 3) -> list[str]:

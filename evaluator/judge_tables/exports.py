@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotation.data.spreadsheets import without_formulas
+from annotation.quality.p_values import p_value
 from evaluator.judge_tables.cautions import cautions
 from evaluator.judge_tables.text_tables import aligned, notes, tabular
 from evaluator.metaevaluation.robustness import FEWEST_CASES
@@ -353,4 +354,4 @@ def _cost(row: dict[str, Any]) -> str:
 
 def _better(d: dict[str, Any]) -> str:
     first, second = (d["first"], d["second"]) if d["difference"] > 0 else (d["second"], d["first"])
-    return f"  {first} agrees more than {second}, by {abs(d['difference']):.2f} (corrected p {d['corrected']:.3f})"
+    return f"  {first} agrees more than {second}, by {abs(d['difference']):.2f} (corrected p {p_value(d['corrected'])})"

@@ -1,5 +1,6 @@
 """What a board's diagnostics say, each sentence a function of the board; empty where they have nothing to say."""
 
+from annotation.quality.p_values import p_is
 from leaderboard.boards.board import Board
 from leaderboard.boards.panels import Correlation
 
@@ -30,7 +31,7 @@ def circles(board: Board) -> str:
     said += (
         " not, the second beats the third, and the third beats the first. If one order held for all systems, chance alone would"
     )
-    said += f" give {fit.expected:.1f} (p = {fit.p:.3f})."
+    said += f" give {fit.expected:.1f} ({p_is(fit.p)})."
     if fit.p > 0.05:
         return f"{said} There are no more circles than chance explains."
     more = "There are more circles than chance explains, so one rating for each system does not describe these judgments fully."

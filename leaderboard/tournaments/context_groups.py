@@ -8,6 +8,7 @@ import numpy as np
 from annotation.assessment import snapshot_contents
 from annotation.assessment.dependence import PREFIX, count_apart, for_board
 from annotation.models import Context
+from annotation.quality.p_values import p_is
 from annotation.questions import registry
 from core.errors import Refused
 from leaderboard.boards.board import Doubt
@@ -65,7 +66,7 @@ def leaning(tournament: Tournament) -> tuple[Doubt, ...]:
 
 def sentence(found: TextGroups, apart: bool = False) -> str:
     n, groups, p = len(found.label), found.groups, found.by_chance
-    alike = f"Contexts whose texts are alike were judged alike (p = {p:.3f})."
+    alike = f"Contexts whose texts are alike were judged alike ({p_is(p)})."
     if apart:
         return (
             f"{alike} They count apart, as a researcher chose, so the {n:,} contexts may tell only as much as {groups:,} groups"
