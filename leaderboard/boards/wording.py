@@ -185,7 +185,7 @@ def _by_how_much(board: Board, pair: Difference) -> str:
 
 
 def confidence(board: Board) -> str:
-    return f"{100 * board.method.confidence:.0f}%"
+    return f"{100 * board.method.confidence:g}%"
 
 
 def forecast(what: Forecast | None) -> str:

@@ -47,7 +47,7 @@ class Verdict:
             Word.FAIL: f"{new} is worse than {old} by more than {self.margin:g}",
             Word.INCONCLUSIVE: f"it is not known whether {new} is worse than {old} by more than {self.margin:g}",
         }[self.word]
-        interval = f"{self.gain:+.3f}, {self.confidence:.0%} interval {self.low:+.3f} to {self.high:+.3f}"
+        interval = f"{self.gain:+.3f}, {100 * self.confidence:g}% interval {self.low:+.3f} to {self.high:+.3f}"
         units, judgments = (
             f"{n:,} {what}{'' if n == 1 else 's'}" for n, what in ((self.units, "unit"), (self.judgments, "judgment"))
         )

@@ -29,6 +29,7 @@ from evaluator.judges.texts import context_key
 KINDS = (JUDGMENTS, JUDGE_PAIRS, SCORES, JUDGE_SCORES)
 AS_SCORES = {kind: file.as_score for kind, file in FILES.items() if file.as_score}  # where a file has no scores beside them
 BY_PROGRAMS = (JUDGE_PAIRS, JUDGE_SCORES)
+JUDGED_BY = {JUDGMENTS: JUDGE_PAIRS, SCORES: JUDGE_SCORES}  # what a plain table is where programs answered
 POINTS = {"A": 1.0, "tie": 0.0, "B": -1.0}
 SUM_ERROR = 1e-6  # of probabilities that add up to 1
 MOST_ERRORS = 200
@@ -97,6 +98,12 @@ class Answers:
     assumed: list[str] = field(default_factory=list)
     shape: str = ""
     ids: dict[str, str] = field(default_factory=dict)
+    judge_column: str = ""
+
+    @property
+    def if_people(self) -> str:
+        """What to do where those that a table calls judges are people."""
+        return f"If the column {self.judge_column} names people, say --column annotator={self.judge_column}."
 
     @property
     def read(self) -> int:
@@ -126,9 +133,9 @@ def read(path: str | Path, how: How | None = None, systems: Spellings | None = N
     shape, kinds = _kinds(path, how)
     answers.shape = shape
     for kind in kinds:
-        reading = Reading(
-            kind, _columns(path, kind, how, shape), {"raters": how.raters}, how.constants, (), how.encoding, errors.append
-        )
+        columns = _columns(path, kind, how, shape)
+        answers.judge_column = "" if shape or kind not in JUDGED_BY else (columns or {}).get("judge", "")
+        reading = Reading(kind, columns, {"raters": how.raters}, how.constants, (), how.encoding, errors.append)
         before, taken = len(errors), 0
         for row in reading.rows(path):
             try:
@@ -259,6 +266,10 @@ def _columns(path: Path, kind: str, how: How, shape: str) -> dict[str, str] | No
     guessed = guess(kind, free, sample)
     if kind == SCORES and (text := guess("outputs", free).get("output")) and text not in guessed.values():
         guessed["output"] = text  # how long a text is, and which
+    if kind in JUDGED_BY and "annotator" not in said:
+        guessed = {name: column for name, column in guessed.items() if (name, column) != ("annotator", "judge")}
+        judge = guess(JUDGED_BY[kind], [column for column in free if column not in guessed.values()]).get("judge")
+        guessed |= {"judge": judge} if judge else {}
     return {name: column for name, column in guessed.items() if name not in said} | said
 
 
@@ -267,7 +278,7 @@ def _take(answers: Answers, kind: str, row: Row, names: Mapping[str, Spellings],
         raise NotAnswered(f"has a known answer ({purpose}), and is no judgment")
     if kind == JUDGMENTS and purpose not in (None, "", "evaluation"):
         raise BadField("purpose", f"expected gold, training, qualification or evaluation, found {shown(purpose)}")
-    about = _about(kind, row, names, how)
+    about = _about(answers, kind, row, names, how)
     _note_id(answers, row)
     if kind in (JUDGMENTS, JUDGE_PAIRS):
         if kind == JUDGE_PAIRS and "system_a" not in row.fields:
@@ -280,9 +291,11 @@ def _take(answers: Answers, kind: str, row: Row, names: Mapping[str, Spellings],
     return True
 
 
-def _about(kind: str, row: Row, names: Mapping[str, Spellings], how: How) -> dict[str, Any]:
-    by_program = kind in BY_PROGRAMS or how.by_programs
-    who = row.name("judge" if kind in BY_PROGRAMS else "annotator", "annotator", "judge", default="")
+def _about(answers: Answers, kind: str, row: Row, names: Mapping[str, Spellings], how: How) -> dict[str, Any]:
+    person, program = (name in row.fields and not row.is_blank(name) for name in ("annotator", "judge"))
+    is_judged = kind in BY_PROGRAMS or (program and not person)
+    who = row.name(*(("judge", "annotator") if is_judged else ("annotator", "judge")), default="")
+    by_program = kind in BY_PROGRAMS or how.by_programs or bool(answers.judge_column and is_judged)
     return {
         "who": names["annotator"].name_of(who) if who else "",
         "by_program": by_program,

@@ -137,9 +137,13 @@ def _by(answers: Answers, judge: str | None) -> Answers:
         if len(chosen) < len(names):
             answers.assumed.append("People's answers count, the programs' do not; --judge NAME takes one program's.")
     elif len(names) > 1:
-        raise Refused(f"{answers.file} has answers of several judges ({', '.join(map(quoted, names))}); name one with --judge.")
+        hint = f" {answers.if_people}" if answers.judge_column else ""
+        several = ", ".join(map(quoted, names))
+        raise Refused(f"{answers.file} has answers of several judges ({several}); name one with --judge.{hint}")
     else:
         chosen = set(names)
+        if answers.judge_column and all(names):
+            answers.assumed.append(f"The column {answers.judge_column} names programs. {answers.if_people}")
     by_people = judge is None and any(not one.by_program for one in every)
     pairs, scores = (
         [one for one in kept if one.who in chosen and not (by_people and one.by_program)]

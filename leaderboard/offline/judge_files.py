@@ -67,7 +67,8 @@ def _assigned(words: Sequence[str]) -> dict[str, str]:
 def _people(found: Answers) -> Answers:
     pairs, scores = ([one for one in kept if not one.by_program] for kept in (found.pairs, found.scores))
     if not pairs and not scores:
-        raise Refused(f"{found.file} holds programs' answers alone; people's are needed.")
+        hint = f" {found.if_people}" if found.judge_column else ""
+        raise Refused(f"{found.file} holds programs' answers alone; people's are needed.{hint}")
     return replace(found, pairs=pairs, scores=scores)  # type: ignore[arg-type]
 
 

@@ -70,14 +70,17 @@ class Command(ServiceCommand):
         basis, judge = _who_judges(campaign, options)
         asked = dict(foreground=wait, rules=rules, level=level, only_kept=only_kept)
         tournament = start_tournament(campaign, basis, judge, criterion, seed, games, **asked)
-        if chosen := by_default(tournament.snapshot, tournament.criterion) if criterion is None else "":
-            self.progress(chosen)
-        if warning := tournament.settings["warning"]:
-            self.progress(f"Warning: {warning}")
+        chosen = by_default(tournament.snapshot, tournament.criterion) if criterion is None else ""
+        said = {"chosen": chosen} if chosen else {}
         if level == Tournament.Level.SAMPLE and tournament.version and architecture(tournament.version) == "joint":
             self.progress(f"The joint comparator reads at most {readings(tournament.campaign, games):,} pairs of outputs.")
         if not wait:
-            return {**({"chosen": chosen} if chosen else {}), "tournament": tournament.pk, **jobs.queued(tournament.job)}
+            return {
+                **said,
+                "tournament": tournament.pk,
+                **jobs.queued(tournament.job),
+                "warning": tournament.settings["warning"],
+            }
         start = time.monotonic()
         try:
             with ProgressBar() as bar:
@@ -85,7 +88,7 @@ class Command(ServiceCommand):
         except jobs.Cancelled:
             raise Refused("The tournament was cancelled.") from None
         return {
-            **({"chosen": chosen} if chosen else {}),
+            **said,
             "tournament": tournament.pk,
             "permalink": tournament.get_absolute_url(),
             "signature": tournament.signature,

@@ -1,6 +1,7 @@
 """A board with everything wrong at once, through every door: simulated people who disagree, about two groups of systems that
 never met, one of them withdrew since, and another answered since. Each door has to say all five."""
 
+import contextlib
 import html
 import importlib.util
 import io
@@ -48,8 +49,10 @@ def through_every_door(folder) -> dict[str, str]:
     withdraw_annotator(campaign.annotators.get(name="p0"))
     late = [{**disagreeing()[0], "annotator": "p9"}]
     import_judgments(campaign, write(folder, "late.jsonl", late), simulated=True)
-    printed = io.StringIO()
+    printed, started = io.StringIO(), io.StringIO()
     call_command("leaderboard", "doors", stdout=printed)
+    with contextlib.redirect_stderr(started):
+        call_command("run_tournament", "doors", "--judge", "people", stdout=started)
     anybody = Client()  # boards are public, so what is said is said to strangers
     get = lambda address: anybody.get(address).content.decode()
     as_json = get(f"/api/tournaments/{pk}/")
@@ -69,6 +72,7 @@ def through_every_door(folder) -> dict[str, str]:
         "index": get("/boards/"),
         "text": printed.getvalue(),
         "client": str(client_s_board(json.loads(as_json))),
+        "started": started.getvalue(),
     }
 
 
@@ -109,6 +113,10 @@ def test_each_door_says_all_that_is_wrong(said, door):
     assert "m1, m2" in seen and "m3, m4" in seen and "cannot be compared" in seen
     assert "1 annotator withdrew" in seen and "p0 withdrew" not in seen
     assert "newer answers have come since its snapshot was frozen on 20" in seen and "p9" not in seen
+
+
+def test_a_tournament_that_is_started_warns_once(said):
+    assert said["started"].count("generalizability coefficient") == 1
 
 
 @pytest.mark.parametrize("door", ["json", "csv", "tex", "svg", "page", "embed", "text", "client", "card"])

@@ -72,6 +72,11 @@ def test_it_is_the_verdict_of_the_pure_room(tmp_path, capsys):
     }
 
 
+def test_its_confidence_is_written_as_it_is():
+    assert "99.9% interval" in verdict([1, 0], [0, 1], 0.1, 0.999).sentence("v2", "v1")
+    assert "95% interval" in verdict([1, 0], [0, 1], 0.1).sentence("v2", "v1")
+
+
 def test_asked_the_other_way_round_it_turns(tmp_path, capsys):
     file = written(tmp_path, rows_of(30, 20, 10))
     _, one = told(capsys, "v2", "v1", "--judgments", file, "--margin", "0.1")
@@ -355,3 +360,17 @@ def test_times_that_some_rows_lack_are_not_used_and_that_is_said(tmp_path, capsy
     assert said["ordered_by"] == "file" and any(
         note.startswith("3 of 4 judgments have no answered_at") for note in said["assumed"]
     )
+
+
+def test_a_judge_without_annotator_is_a_program(tmp_path, capsys):
+    rows = [{key: value for key, value in row.items() if key != "annotator"} for row in rows_of(3, 0, 1)]
+    ask = ["v2", "v1", "--margin", "0.1", "--judgments"]
+    _, said = told(capsys, *ask, written(tmp_path, [row | {"judge": "gpt-x"} for row in rows]))
+    assert (said["judged_by"], said["judges"], said["wins"]) == ("program", ["gpt-x"], 3)
+    assert "names programs. If the column judge names people, say --column annotator=judge." in said["assumed"][-1]
+    people = [*ask, written(tmp_path, [row | {"judge": f"expert {n}"} for n, row in enumerate(rows)])]
+    assert "name one with --judge. If the column judge names people" in told(capsys, *people)[1]["error"]
+    assert told(capsys, *people, "--column", "annotator=judge")[1]["judged_by"] == "people"
+    both = [row | {"annotator": "ann", "judge": ""} for row in rows[:3]] + [rows[3] | {"annotator": "", "judge": "gpt-x"}]
+    _, said = told(capsys, *ask, written(tmp_path, both))
+    assert (said["judged_by"], said["judges"], said["wins"], said["losses"]) == ("people", ["ann"], 3, 0)
