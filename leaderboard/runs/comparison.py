@@ -16,6 +16,7 @@ from leaderboard.runs.alternatives import by_metrics
 from leaderboard.runs.curve import finite, group_labels, numbers, preferences
 from leaderboard.runs.judgments import RunJudge
 from leaderboard.runs.overview import run_named
+from leaderboard.runs.registry import warning_of
 
 MOST = 50  # runs
 FAVOURED = (
@@ -54,7 +55,7 @@ def compare(
         "runs": [finite(asdict(one)) | {"step": step[one.name]} for one in found.candidates],
         "not_worse": found.not_worse,
         "others": _others(runs, best) + (by_metrics(runs, best, shared, metric, progress) if metric else []),
-        "said": [*dict.fromkeys(run.warning for run in runs if run.warning), *_unlike(best), FAVOURED],
+        "said": [*dict.fromkeys(warning for run in runs if (warning := warning_of(run))), *_unlike(best), FAVOURED],
     }
 
 

@@ -18,7 +18,7 @@ from evaluator.selection.best_checkpoint import is_known
 from leaderboard.models import Run, RunOutput
 from leaderboard.runs import costs
 from leaderboard.runs.judgments import waiting_of
-from leaderboard.runs.registry import plain_name
+from leaderboard.runs.registry import plain_name, warning_of
 
 PAGE = 20  # contexts whose texts are shown together
 NOTHING: dict[str, Any] = {  # before anything is judged
@@ -48,7 +48,9 @@ def run_named(campaign: Campaign, name: str) -> Run:
 def of_campaign(campaign: Campaign):
     """The campaign's runs, newest first, with what `row` reads."""
     waits = Q(checkpoints__judged_at=None) & ~Q(checkpoints__digest="")
-    runs = campaign.runs.select_related("judge").defer("verdict", "contexts", "settings", "advice_given")
+    runs = campaign.runs.select_related("judge__version", "judge__campaign").defer(
+        "verdict", "contexts", "settings", "advice_given"
+    )
     counts = {
         "reported": Count("checkpoints"),
         "newest": Max("checkpoints__step"),
@@ -64,7 +66,7 @@ def row(run: Any) -> dict[str, Any]:
     return {
         "name": run.name,
         "judge": run.judge.name,
-        "warning": run.warning,
+        "warning": warning_of(run),
         "checkpoints": run.reported,
         "newest_step": run.newest,
         "total_steps": run.total_steps,
@@ -87,7 +89,7 @@ def of_run(run: Run) -> dict[str, Any]:
     return {
         "name": run.name,
         "campaign": run.campaign.slug,
-        "judge": {"name": run.judge.name, "kind": run.judge.kind, "warning": run.warning, "cost": costs.of_run(run)},
+        "judge": {"name": run.judge.name, "kind": run.judge.kind, "warning": warning_of(run), "cost": costs.of_run(run)},
         "criterion": run.criterion,
         "contexts": len(run.contexts),
         "total_steps": run.total_steps,
@@ -110,8 +112,8 @@ def of_run(run: Run) -> dict[str, Any]:
 
 def said(run: Run) -> list[str]:
     """Sentences: first why the judge is not above every doubt, last what is in the way."""
-    verdict = run.verdict or {}
-    lines = [*([run.warning] if run.warning else []), *verdict.get("said", [])]
+    verdict, warning = run.verdict or {}, warning_of(run)
+    lines = [*([warning] if warning else []), *verdict.get("said", [])]
     unjudged = dict(run.checkpoints.filter(unjudged__gt=0).values_list("step", "unjudged"))
     if unjudged:
         most = max(unjudged.values())

@@ -82,7 +82,7 @@ def open_run(
         judge_digest=chosen.digest,
         criterion=_criterion(campaign, chosen),
         snapshot=latest_snapshot(campaign),
-        warning=warning_of(chosen),
+        warning=" ".join(doubts_of(chosen)),
         contexts=_drawn(campaign, contexts),
         total_steps=total_steps,
         settings=settings or {},
@@ -167,17 +167,27 @@ def _criterion(campaign: Campaign, judge: Judge) -> str:
         return ""
 
 
-def warning_of(judge: Judge) -> str:
-    """What must be said before anything that the judge says of a training here; empty: nothing."""
+def warning_of(run: Run) -> str:
+    """What must be said before anything that its judge says: what is known of the judge now, and then what was said when the
+    run was opened or first judged and is not known now. Empty: nothing."""
+    now, before = doubts_of(run.judge), run.warning
+    for sentence in now:
+        before = before.replace(sentence, "")
+    before = " ".join(before.split())
+    return " ".join([*now, *([f"Said before: {before}"] if before else [])])
+
+
+def doubts_of(judge: Judge) -> list[str]:
+    """Why what it says of a training here is not above every doubt."""
     version, campaign = judge.version, judge.campaign
     if version is None:
-        return f"{judge.name} is no comparator of this campaign: see in the table of judges how often it agrees with people."
+        return [f"{judge.name} is no comparator of this campaign: see in the table of judges how often it agrees with people."]
     said = [doubt] if (doubt := gate_doubt(version, campaign)) else []
     if not learned_from(version, campaign):
         said.append(f"Comparator {version.name} did not learn from people's judgments of this campaign.")
     if version.is_simulated:
         said.append(f"Comparator {version.name} learned from simulated judgments.")
-    return " ".join([*said, *([version.warning] if version.warning else [])])
+    return [*said, *([version.warning] if version.warning else [])]
 
 
 def _drawn(campaign: Campaign, wanted: int | None) -> list[int]:

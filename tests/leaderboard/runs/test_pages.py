@@ -47,6 +47,23 @@ def test_the_list_shows_verdict_curve_and_best_step(alice, reported):
     assert "lstm" not in alice.get("/c/talk/runs/?q=other").content.decode().split("<main")[1].split("Search")[0]
 
 
+def test_what_is_known_of_its_judge_later_is_said_everywhere(alice, reported, used, call):
+    used.gates = {"talk": [{"question": "?", "passed": False, "answer": "It prefers longer texts."}]}
+    used.save()
+    failed = f"Comparator {used.name} did not pass the gate: It prefers longer texts."
+    doors = [
+        alice.get("/c/talk/runs/lstm/").content.decode(),
+        alice.get("/c/talk/runs/lstm/csv/").content.decode(),
+        call("GET", "runs/").json()["results"][0]["warning"],
+        call("GET", "runs/lstm/").json()["judge"]["warning"],
+    ]
+    assert [door.count(failed) for door in doors] == [1, 4, 1, 1] and failed not in reported.warning
+    used.gates = {"talk": [{"question": "?", "passed": True, "answer": "Yes."}]}
+    used.save()
+    now = call("GET", "runs/lstm/").json()["judge"]["warning"]
+    assert now.endswith(f"Said before: Comparator {used.name} was never asked whether it may serve here.")
+
+
 def test_a_run_shows_the_numbers_of_the_api(alice, reported, call):
     page, api = alice.get("/c/talk/runs/lstm/").content.decode(), call("GET", "runs/lstm/").json()
     assert page.index(api["judge"]["warning"][:40]) < page.index('<p class="lede">')  # warnings first
