@@ -21,7 +21,7 @@ CONTEXT_ID = Field(
 CONTEXT = Field(
     "context",
     "the input: a text, or a JSON list of turns or of chat messages {role, content}",
-    others=("source", "input", "prompt", "question", "instruction", "messages", "conversation"),
+    others=("source", "src", "input", "prompt", "question", "instruction", "messages", "conversation", "article"),
 )
 ANNOTATOR = Field(
     "annotator",
@@ -62,10 +62,13 @@ OUTPUTS = [
     Field(
         "output",
         "what it wrote",
-        others=("response", "reply", "text", "hypothesis", "generation", "prediction", "answer", "completion", "hyp"),
+        others=(
+            *("response", "reply", "text", "hypothesis", "generation", "prediction", "answer", "completion", "hyp"),
+            *("translation", "mt", "summary", "target", "tgt"),  # target last: beside a prediction it is the reference
+        ),
     ),
     maybe("human_written", "true if people wrote what this system has; it then serves as reference, too"),
-    maybe("references", "human-written answers: a text or a JSON list", "reference", "ref", "gold"),
+    maybe("references", "human-written answers: a text or a JSON list", "reference", "ref", "gold", "target"),
     GROUP,
     CHECKPOINT,
     maybe("iteration", "how far that checkpoint's training was"),

@@ -170,7 +170,9 @@ def _can(
         can.append(_line("does the judge agree with people", f"{check} --people {file}"))
     elif by_programs:
         can.append(_line("does the judge agree with people, once they labelled some of it", f"{check} --people LABELS"))
-    judged = [one for one in columns if one["kind"] in ("verdict", "grade", "number") and one["present"] == one["of"]]
+    taken = set(guess("outputs", [one["name"] for one in columns]).values())  # an id of numbers grades nothing
+    of_judges = [one for one in columns if one["name"] not in taken]
+    judged = [one for one in of_judges if one["kind"] in ("verdict", "grade", "number") and one["present"] == one["of"]]
     labels = [one for one in columns if one["kind"] in ("verdict", "grade") and 0 < one["present"] < one["of"]]
     alike = next(((judge, label) for label in labels for judge in judged if judge["kind"] == label["kind"]), None)
     if alike and not by_people:

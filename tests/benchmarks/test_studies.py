@@ -57,7 +57,7 @@ def data(tmp_path_factory):
 
 
 def test_the_papers_own_size_says_first_what_it_would_take(data, tmp_path, capsys):
-    """Ten groups of five runs; six comparators of the first set and one of two others, by five seeds; three metrics of each set."""
+    """Ten groups of five runs; by five seeds six comparators of the first set, one of two others; three metrics of each set."""
     words = ["zhou", str(data), "--out", str(tmp_path), "--preset", "paper", "--stand-in", "a-name-on-the-hub"]
     assert main([*words, "--forecast"]) == 0 and list(tmp_path.iterdir()) == []
     parts = 10 * 5 + 1 + (6 + 2) * 5 + 3 * 3

@@ -102,6 +102,13 @@ class TestColumns:
                 {"context_id": "ID", "context": "Source", "system": "Model", "output": "Response"},
             ),
             (["context_id", "text", "output"], {"context_id": "context_id", "output": "output"}),
+            (  # WMT
+                ["system", "seg_id", "source", "target"],
+                {"system": "system", "context_id": "seg_id", "context": "source", "output": "target"},
+            ),
+            (["input", "target", "prediction"], {"context": "input", "references": "target", "output": "prediction"}),
+            (["src", "mt", "ref"], {"context": "src", "output": "mt", "references": "ref"}),
+            (["article", "summary", "model"], {"context": "article", "output": "summary", "system": "model"}),
         ],
     )
     def test_guessing(self, columns, expected):
