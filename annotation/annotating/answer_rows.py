@@ -18,7 +18,7 @@ def rows_of(annotator: Annotator, assignment: Assignment, campaign: Campaign, an
     questions = registry.asked(campaign, assignment.item)
     if not questions:
         raise Refused(gettext("This campaign has no criteria yet."))
-    unasked = {criterion.pk for criterion in registry.unasked(campaign, answer)}
+    unasked = {criterion.pk for criterion in registry.unasked(campaign, assignment.item, answer)}
     rows, open_questions = [], []
     for question in questions:
         sent = question.kind.sent(answer, question)

@@ -6,6 +6,9 @@ There the next item is one with a free place that they have not had, of the syst
 counts of systems within one of each other, on another context than the last; where several would do, the first in the
 drawn order. Where no free item keeps both rules, the one that breaks them least: another context first, then balance.
 Gold items stand at seeded places among them; repeats of pairs come later, with the sides swapped.
+The turns of a conversation come in their order. Who has begun one goes through it to its end before they begin another, and
+gold items wait for that end. Others begin one that nobody is in the midst of, as long as there is one; what somebody left who
+does not come back goes to others, once nobody holds a turn of it.
 The items are drawn in annotation/campaigns/items.py; places are taken and given back in annotation/annotating/places.py.
 """
 
@@ -15,17 +18,19 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from django.db import transaction
-from django.db.models import BooleanField, Exists, OuterRef
+from django.db.models import BooleanField, Exists, F, IntegerField, OuterRef, Q
 from django.db.models.expressions import RawSQL
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast
 from django.utils import timezone
 
 from annotation.annotating import places
 from annotation.annotating.history import Handed, History, fold_history, forget_tally, is_long, read_history
 from annotation.annotating.pace import minutes_left
 from annotation.annotating.qualification import decide
-from annotation.campaigns.items import summarize
+from annotation.campaigns.items import CONVERSATIONS, summarize
 from annotation.design.balance import Ranked, ranked
-from annotation.design.gold_and_repeats import REPEAT_GAP, is_gold, repeat_is_due
+from annotation.design.gold_and_repeats import REPEAT_GAP, gold_due, is_gold, repeat_is_due
 from annotation.models import Annotator, Assignment, Campaign, Item, Purpose
 from annotation.questions.ranked.kind import order_of
 from annotation.statements import Statement, insert, rows_of
@@ -177,6 +182,8 @@ def _choose(annotator: Annotator, history: History) -> Assignment | None:
         return None
     if is_long(annotator, history):
         fold_history(annotator, history, _left(annotator))
+    if campaign.drawn.get(CONVERSATIONS):
+        return _next_turn(annotator, history) or _gold_between(annotator, history) or _begin(annotator, history)
     assignment = None
     if is_gold(history.main, campaign.gold_percent, _seed(annotator)):
         assignment = _next_gold(annotator, history)
@@ -188,6 +195,69 @@ def _choose(annotator: Annotator, history: History) -> Assignment | None:
     if assignment is None and _estimated(annotator, history) > NEAR:  # others took it all since it was counted
         fold_history(annotator, history, 0)
     return assignment
+
+
+def _next_turn(annotator: Annotator, history: History) -> Assignment | None:
+    """What follows in the conversation that this person is in the midst of; None where that is none, or where another took
+    their place while they were away."""
+    judged = [handed for handed in history.recent if handed.purpose == Purpose.EVALUATION]
+    if not judged:
+        return None
+    last = Item.objects.select_related("context").get(pk=max(judged, key=lambda handed: (handed.at, handed.pk)).item)
+    if last.is_pair or (turn := last.context.turn) is None:
+        return None
+    places = (last.position, last.position + turn[1] - turn[0])  # of its turns from that one on (`items._by_conversation`)
+    coming = Item.objects.filter(
+        campaign=annotator.campaign_id, purpose=Purpose.EVALUATION, cell=last.cell, position__range=places
+    )
+    following = coming.exclude(_had(annotator)).order_by("position").values_list("pk", flat=True).first()
+    return following and _place_alone(annotator, history, following)
+
+
+def _gold_between(annotator: Annotator, history: History) -> Assignment | None:
+    """A gold item that was due since the conversation began."""
+    due = gold_due(history.main, annotator.campaign.gold_percent, _seed(annotator))
+    handed = history.done[Purpose.GOLD] + history.skipped[Purpose.GOLD]
+    return _next_gold(annotator, history) if due > handed else None
+
+
+def _begin(annotator: Annotator, history: History) -> Assignment | None:
+    """The first turn of a conversation, or the first that is left of one. Better one that the person's quota lets them end,
+    then one that nobody is in the midst of, then in balance of the systems."""
+    campaign = annotator.campaign
+    quota = COUNTED if campaign.quota is None else campaign.quota - history.main
+    excess = {} if campaign.in_file_order else {_text(entry): entry.excess for entry in _ranked_cells(annotator, history)}
+    free = _free(annotator).annotate(
+        conversation=KeyTextTransform("conversation", "context__metadata"), turn=_number("turn"), turns=_number("turns")
+    )
+    free = free.annotate(is_held=Exists(_held_of_conversation()), waits=Exists(_turn_before()))
+    free = free.filter(Q(conversation=None) | Q(turn=1) | Q(is_held=False, waits=False)).order_by("position")
+    rows = free.values_list("turns", "turn", "is_held", "cell", "position", "pk")
+    after = -1
+    while window := list(rows.filter(position__gt=after)[:WINDOW]):
+        window.sort(key=lambda row: ((row[0] or 1) - (row[1] or 1) >= quota, row[2], excess.get(row[3], 0), row[4]))
+        for *_, pk in window:
+            if assignment := _place_alone(annotator, history, pk):
+                return assignment
+        after = max(position for *_, position, _ in window)
+    return None
+
+
+def _number(name: str) -> Cast:
+    return Cast(KeyTextTransform(name, "context__metadata"), IntegerField())
+
+
+def _held_of_conversation():
+    """Turns of the same conversation that somebody has in hand."""
+    held = Assignment.objects.filter(status=Status.OPEN, purpose=Purpose.EVALUATION, item__campaign=OuterRef("campaign"))
+    held = held.annotate(conversation=KeyTextTransform("conversation", "item__context__metadata"))
+    return held.filter(conversation=OuterRef("conversation"), item__cell=OuterRef("cell"))
+
+
+def _turn_before():
+    """The turn before, where others may still begin there."""
+    before = Item.objects.filter(campaign=OuterRef("campaign"), purpose=Purpose.EVALUATION, taken__lt=F("places"))
+    return before.filter(position=OuterRef("position") - 1, cell=OuterRef("cell"))
 
 
 def _phase(annotator: Annotator, history: History) -> Phase:
@@ -262,13 +332,18 @@ def _any_free(annotator: Annotator, history: History) -> Assignment | None:
     while rows := list(free[:WINDOW]):
         rows.sort(key=lambda row: (row[0] == history.last_context, excess.get(row[1], 0), row[2]))
         for *_, pk in rows:
-            with transaction.atomic():
-                assignment = _place(annotator, history, _items(annotator).select_for_update(of=("self",)).get(pk=pk))
-                if assignment is None:
-                    transaction.set_rollback(True)  # nobody who waits for an item holds another one that somebody waits for
-            if assignment:
+            if assignment := _place_alone(annotator, history, pk):
                 return assignment
     return None
+
+
+def _place_alone(annotator: Annotator, history: History, pk: int) -> Assignment | None:
+    """Wait for the item's row, and hand it out if a place is free."""
+    with transaction.atomic():
+        assignment = _place(annotator, history, _items(annotator).select_for_update(of=("self",)).get(pk=pk))
+        if assignment is None:
+            transaction.set_rollback(True)  # nobody who waits for an item holds another one that somebody waits for
+    return assignment
 
 
 def _ranked_cells(annotator: Annotator, history: History) -> list[Ranked]:

@@ -11,12 +11,13 @@ from django.core import signing
 from annotation.campaigns.images import images_in
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.models import Assignment, Campaign, Context, Criterion, Item, Output
-from annotation.questions import registry
+from annotation.questions import conditions, registry
 from annotation.questions.kind import Question
 from annotation.questions.store import REASON_LENGTH
 
 SHOWN = "annotation.shown"  # salt of the signed time at which a page was shown
 ASKED = "How can I learn to juggle?"
+ASKED_THEN = "I drop them all the time. What do you advise?"
 ANSWERED = (  # what nobody wrote for a campaign
     "Start with one ball and throw it from hand to hand at the height of your eyes. Then take two, and throw the second when "
     "the first is at its highest point.",
@@ -56,6 +57,7 @@ def item_context(campaign: Campaign, item: Item, shown: Sequence[Output], answer
         "reason": answer.get("reason", ""),
         "reason_length": REASON_LENGTH,
         "refused": refused,
+        "turn": item.output.context.turn,
         "suggested": {question.criterion for question in suggested},
     }
 
@@ -82,11 +84,24 @@ def examples(campaign: Campaign, specs: Sequence[CriterionSpec]) -> list[dict]:
     context = Context(campaign=campaign, turns=[ASKED])
     outputs = [Output(pk=n, context=context, text=text) for n, text in enumerate(ANSWERED, start=1)]
     output, other, *further = outputs[: campaign.outputs_at_once]
-    items = [Item(campaign=campaign, output=output)] if campaign.likert else []
+    items = [Item(campaign=campaign, context=context, output=output)] if campaign.likert else []
+    if items and any(conditions.TURN in spec.asked_if for spec in specs):
+        items = _example_turns(campaign)
     if campaign.pairwise:
         items.append(Item(campaign=campaign, output=output, other=other, further=[one.pk for one in further]))
         items[-1].further_outputs = further
     return [item_context(campaign, item, item.texts) for item in items]
+
+
+def _example_turns(campaign: Campaign) -> list[Item]:
+    """The two turns of a conversation, of which the second one is the last."""
+    said, items = [ASKED, ANSWERED[0], ASKED_THEN, ANSWERED[4]], []
+    for turn in (1, 2):
+        before = said[: 2 * turn - 1]
+        place = {"conversation": "example", "turn": turn, "turns": 2, "roles": ["user", "assistant", "user"][: len(before)]}
+        context = Context(campaign=campaign, turns=before, metadata=place)
+        items.append(Item(campaign=campaign, context=context, output=Output(pk=turn, context=context, text=said[len(before)])))
+    return items
 
 
 def marked_texts(campaign: Campaign, item: Item) -> dict:
@@ -107,7 +122,8 @@ def page_key(campaign: Campaign, item: Item, *parts: bool) -> tuple:
     """All that the page of an item depends on, while nothing is filled in, but for what is fresh in its template: the campaign
     and its questions, never the texts. parts: which parts it has."""
     asked = [OF_CRITERION(criterion) for criterion in campaign.asked]
-    return item.size, *parts, *OF_CAMPAIGN(campaign), repr(asked)
+    of_turn = None if item.is_pair else tuple(question.key for question in registry.asked(campaign, item))
+    return item.size, *parts, of_turn, *OF_CAMPAIGN(campaign), repr(asked)
 
 
 def context_key(campaign: Campaign, context: Context) -> tuple | None:

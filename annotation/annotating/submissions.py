@@ -11,7 +11,7 @@ from annotation.annotating import places
 from annotation.annotating.answer_rows import rows_of
 from annotation.annotating.assignment import Turn, lock, turn
 from annotation.annotating.history import STORED, History, read_history_for
-from annotation.models import Annotator, Assignment, Campaign, Purpose, Submission
+from annotation.models import Annotator, Assignment, Campaign, Item, Purpose, Submission
 from annotation.questions import registry, store
 from annotation.statements import Statement, insert
 from core.errors import Refused
@@ -62,9 +62,9 @@ def submit_and_go_on(annotator: Annotator, *answer, **times) -> tuple[Submission
 def _submit(annotator, assignment_id, key, answer, seconds=None, active_seconds=None) -> tuple[Submission, History | None]:
     """(what is stored, the person's history after it, where it is known)"""
     _refuse_withdrawn(annotator)
-    answer, left_out = registry.without_unasked(annotator.campaign, answer)
     history, in_hand = read_history_for(annotator, assignment_id, _stored_key(key))
     assignment, known = (in_hand, None) if in_hand else _assignment(annotator, assignment_id, key)
+    answer, left_out = registry.without_unasked(annotator.campaign, _item(assignment, known), answer)
     if known:
         return _same(known, answer, left_out), None
     assert assignment is not None, "_assignment gives one of the two"
@@ -86,8 +86,8 @@ def revise(
     deleted. Arguments and errors as for submit."""
     lock(annotator)
     _refuse_withdrawn(annotator)
-    answer, left_out = registry.without_unasked(annotator.campaign, answer)
     assignment, known = _assignment(annotator, assignment_id, key)
+    answer, left_out = registry.without_unasked(annotator.campaign, _item(assignment, known), answer)
     if known:
         return _same(known, answer, left_out)
     assert assignment is not None, "_assignment gives one of the two"
@@ -125,6 +125,13 @@ def _assignment(annotator: Annotator, assignment_id: int, key: uuid.UUID) -> tup
             raise Refused(gettext("This item is not assigned to you. Please reload the page."))
         return None, known
     return assignment, None
+
+
+def _item(assignment: Assignment | None, known: Submission | None) -> Item:
+    """What is answered, now or under the same key before."""
+    of = assignment or (known and known.assignment)
+    assert of is not None, "_assignment gives one of the two"
+    return of.item
 
 
 def _refuse_withdrawn(annotator: Annotator) -> None:

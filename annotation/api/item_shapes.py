@@ -73,6 +73,11 @@ class AssignmentSerializer(serializers.Serializer):
         child=serializers.JSONField(),
         help_text="By the criterion's id: what somebody or a program answered before, to go through.",
     )
+    turn = serializers.ListField(
+        child=serializers.IntegerField(),
+        allow_null=True,
+        help_text="[2, 5] for the second of five turns of a conversation that are judged; null for what is none.",
+    )
     key = serializers.UUIDField()
     shown = serializers.CharField()
 
@@ -194,6 +199,7 @@ def shown(assignment: Assignment | None, campaign: Campaign) -> dict | None:
     return {
         "id": assignment.pk,
         "context": [unnamed(campaign, turn) for turn in page["context"].turns],
+        "turn": page["turn"],
         "key": hidden["key"],
         "shown": hidden["shown"],
         "output": text("output") if size == 1 else None,

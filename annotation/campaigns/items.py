@@ -8,7 +8,7 @@ from django.db import connection, transaction
 from django.db.models import Count, F, Q
 
 from annotation.checkpoints import of_newest_checkpoints, older
-from annotation.design.draw import Design, draw
+from annotation.design.draw import Design, DrawnItem, draw
 from annotation.models import Assignment, Campaign, Item, Output, Purpose
 from annotation.outcome import Outcome
 from annotation.questions.store import people_by_set, people_by_unit
@@ -16,6 +16,7 @@ from core.errors import Refused
 
 BATCH = 500
 MANY = 100  # items that come at once
+CONVERSATIONS = "conversations"  # in `Campaign.drawn`: are there turns of conversations?
 
 
 def playing_outputs(campaign: Campaign) -> list[Output]:
@@ -126,12 +127,28 @@ def new_items(campaign: Campaign, playing: list[Output]) -> list[Item]:
     )
     start = 1 + max((position for *_, position in items), default=-1)
     new = []
-    for position, item in enumerate(drawn, start=start):
+    for position, item in enumerate(_by_conversation(drawn, outputs), start=start):
         about = [outputs[item.context, system, item.sample] for system in item.cell]
         new.append(new_item(campaign, *about, position=position, places=item.places, starts_swapped=item.swapped))
     for position, there in enumerate(again, start=start + len(new)):
         there.position = position
     return new + again
+
+
+def _by_conversation(drawn: list[DrawnItem], outputs: dict[tuple, Output]) -> list[DrawnItem]:
+    """The same, but the turns of a system's conversation stand one after the other, from the place of the one drawn first, and
+    as many people are to judge each as that one."""
+    together: dict[tuple, list[DrawnItem]] = defaultdict(list)
+    turn_of = {item: outputs[item.context, item.a, item.sample].context for item in drawn if item.b is None}
+    for item in drawn:
+        context = turn_of.get(item)
+        key = (context.metadata["conversation"], item.a, item.sample) if context and context.turn else (item,)
+        together[key].append(item)
+    in_order = []
+    for first, *others in together.values():
+        turns = sorted([first, *others], key=lambda item: turn_of[item].turn) if others else [first]
+        in_order += [replace(item, places=first.places) for item in turns]
+    return in_order
 
 
 def _following(campaign: Campaign, playing: list[Output]) -> tuple[list[Item], int]:
@@ -276,4 +293,6 @@ def summarize(campaign: Campaign) -> None:
         **dict(items.values_list("purpose").annotate(Count("id"))),
         "cells": sorted(items.filter(purpose=Purpose.EVALUATION).values_list("cell", flat=True).distinct()),
     }
+    if items.filter(purpose=Purpose.EVALUATION, context__metadata__has_key="conversation").exists():
+        campaign.drawn[CONVERSATIONS] = True
     Campaign.objects.filter(pk=campaign.pk).update(drawn=campaign.drawn)

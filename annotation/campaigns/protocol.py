@@ -103,6 +103,7 @@ def check_criteria(specs) -> None:
             raise Refused(f"{spec.name}: a question of kind {kind.name} has no setting {quoted(strange[0])}.")
         kind.check(spec)
     conditions.check(specs)
+    conditions.check_turns(specs)
 
 
 def answers_in(campaign: Campaign) -> dict[str, bool]:

@@ -35,6 +35,7 @@ def _marked(name: str, question: str, categories: list[list] | None = None, sour
 
 
 SLIDER = {"slider": True}
+LAST_TURN = {"turn": "last"}
 STEPS = """
 1. Read the {source} first, then the {text}.
 2. Answer each question by itself: a {text} may be good in one respect and poor in another.
@@ -98,6 +99,37 @@ TEMPLATES = {
             _asked("Interesting", 1, 3, "Is it dull or interesting?", "dull", "interesting"),
         ),
         "USR: Mehri and Eskenazi (2020), ACL; without its question about a given fact",
+    ),
+    "dialogue-by-turn": Template(
+        "Dialogue by turn",
+        "How good is each turn of a system in its conversation, and the conversation as a whole? Asked turn by turn.",
+        """You see a conversation between a user and a system, one turn of the system at a time.
+
+1. Read what was said before, then the marked turn of the system.
+2. Judge the marked turn alone. An earlier turn that was bad does not make this one bad.
+3. At the last turn you are also asked about the conversation as a whole: think of all the system's turns.
+4. Use the whole scale. Longer is not better.
+
+Report a turn as broken where it can't be read at all.
+""",
+        (
+            _asked("Relevant", 1, 3, "Does this turn fit what was said before?", "no", "yes"),
+            _asked("Understandable", 0, 1, "Is this turn understandable?", "no", "yes"),
+            _asked("Turn overall", 1, 5, "What is your overall impression of this turn?", "very bad", "very good"),
+            _asked(
+                "Coherent", 1, 3, "Does the conversation hang together, from its beginning on?", "no", "yes", asked_if=LAST_TURN
+            ),
+            _asked(
+                "Conversation overall",
+                1,
+                5,
+                "What is your overall impression of the whole conversation?",
+                "very bad",
+                "very good",
+                asked_if=LAST_TURN,
+            ),
+        ),
+        "Some of the qualities of turns and of dialogues in FED, Mehri and Eskenazi (2020), SIGDIAL; the questions are ours",
     ),
     "summarisation": Template(
         "Summarisation",

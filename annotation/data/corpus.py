@@ -124,6 +124,11 @@ class Corpus(RowsImport):
             raise BadField("context", f"differs from the text that context_id {quoted(key)} already has")
         elif known.group != group and (group or known.pk is None):  # a later file need not repeat it
             raise BadField("group", _other_group(group, known))
+        elif known.turn and (turns := row.mapping("metadata").get("turns", known.turn[1])) != known.turn[1]:
+            conversation = quoted(known.metadata["conversation"])
+            raise BadField(
+                "turns", f"conversation {conversation} has {turns} turns to judge, and has {known.turn[1]} here already"
+            )
         return known
 
     def known_context(self, row: Row, key: str) -> Context:

@@ -264,7 +264,9 @@ class Reading:
             self.beside.append((member, shape.name))
             return
         if shape:
-            rows = self._entries(shape, read_rows(source, file, **how), Surroundings(items or {}, _annotator_of(member), file))
+            system = str(self.constants.get("system") or (PurePosixPath(plain_name(member)).stem if member else ""))
+            around = Surroundings(items or {}, _annotator_of(member), file, system)
+            rows = self._entries(shape, read_rows(source, file, **how), around)
             begun = list(islice(rows, LOOKED_AT))
             sample, rows = [row.fields for row in begun], chain(begun, rows)
         there = dict.fromkeys(column for fields in sample for column in fields)

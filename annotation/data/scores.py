@@ -127,6 +127,7 @@ class ScoresImport(RowsImport):
         detail = F("detail") if self.asked.is_told_by_detail else Value(None, output_field=JSONField())
         rows = list(live.values_list("criterion__name", "output_id", "annotator__name", "value", detail))
         self.values = {(c, o, a): value for c, o, a, value, _ in rows}
+        self.turns = {output.pk: output.context.turn for output in self.corpus.outputs.values()}
         self.conditional: dict[tuple, list[Row]] = {}  # by answer: the rows that give it, where its criterion has a condition
         self.answers = {(c, o, a): self.asked.told(v, beside) for c, o, a, v, beside in rows}
 
@@ -264,13 +265,18 @@ class ScoresImport(RowsImport):
         unasked: set[tuple] = set()
         for name, criterion in self.criteria.items():
             for key in [key for key in self.conditional if key[0] == name and key not in self.contradictions.gone]:
-                decides = (criterion.asked_if["criterion"], *key[1:])
-                is_gone = decides in unasked or decides in self.contradictions.gone
-                if not conditions.holds(criterion.asked_if, None if is_gone else self.values.get(decides)):
+                if not self._is_asked(criterion.asked_if, key, unasked):
                     unasked.add(key)
                     reason = f"{quoted(name)} is {in_words(criterion.asked_if)}, which does not hold"
                     self.contradictions.left_later += [(row, reason) for row in self.conditional[key]]
         return unasked
+
+    def _is_asked(self, asked_if: dict, key: tuple, unasked: set[tuple]) -> bool:
+        if conditions.TURN in asked_if:
+            return conditions.holds_at(asked_if, self.turns[key[1]])
+        decides = (asked_if["criterion"], *key[1:])
+        is_gone = decides in unasked or decides in self.contradictions.gone
+        return conditions.holds(asked_if, None if is_gone else self.values.get(decides))
 
     def _unscaled(self) -> dict[str, list[tuple[str, float]]]:
         """{criterion: (annotator, value) of each new answer} where the file states no scale"""

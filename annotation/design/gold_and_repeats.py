@@ -18,6 +18,14 @@ def is_gold(place: int, percent: int, seed: str) -> bool:
     return place == random.Random(f"{seed}:{stretch}").randrange(first, end)
 
 
+def gold_due(place: int, percent: int, seed: str) -> int:
+    """How many gold items stand at the places up to this one, where they may come later than at their own."""
+    if percent <= 0:
+        return 0
+    stretch = place * percent // 100
+    return stretch + any(is_gold(earlier, percent, seed) for earlier in range(-(-stretch * 100 // percent), place + 1))
+
+
 def repeat_is_due(pairs: int, repeats: int, percent: int) -> bool:
     """Has this person, after so many pairs, seen fewer of them again than the share asks for?"""
     return repeats < pairs * percent // 100

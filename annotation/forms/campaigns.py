@@ -1,6 +1,7 @@
 """How a campaign is designed."""
 
 import copy
+import re
 from typing import Any
 
 from django import forms
@@ -209,6 +210,8 @@ def kinds_to_choose() -> list[tuple[str, str]]:
 
 
 WAYS = [("below", "below"), ("at_least", "at least"), ("equal", "equal to")]
+# What may stand in the place of an earlier criterion: "last turn", "turn 2", "turns 1, 3".
+TURNS = re.compile(r"\s*(?:(last) turn|turns? (\d{1,4}(?:\s*,\s*\d{1,4})*))\s*", re.IGNORECASE)
 
 
 class CriterionForm(forms.Form):
@@ -222,7 +225,12 @@ class CriterionForm(forms.Form):
     best = forms.ChoiceField(choices=Criterion.Best.choices, required=False, label="The best is")
     cannot_say = forms.BooleanField(required=False, label="Annotators may answer “Cannot say”")
     optional = forms.BooleanField(required=False, label="Annotators may leave it empty")
-    asked_if = forms.CharField(max_length=100, required=False, label="Asked only if (an earlier criterion)")
+    asked_if = forms.CharField(
+        max_length=100,
+        required=False,
+        label="Asked only if (an earlier criterion)",
+        help_text="Or of a conversation by turns: “last turn”, or “turns 1, 3”.",
+    )
     asked_way = forms.ChoiceField(choices=WAYS, required=False, label="is")
     asked_point = forms.IntegerField(required=False, label="this point of its scale")
     remove = forms.BooleanField(required=False, label="Remove this criterion")
@@ -260,6 +268,8 @@ class CriterionForm(forms.Form):
     def _condition(self, data: dict) -> dict:
         if not data.get("asked_if"):
             return {}
+        if turns := TURNS.fullmatch(data["asked_if"]):
+            return {conditions.TURN: conditions.LAST if turns[1] else [int(number) for number in turns[2].split(",")]}
         if data.get("asked_point") is None:
             if "asked_point" not in self.errors:
                 self.add_error("asked_point", "The condition needs a point of that scale.")
@@ -303,6 +313,8 @@ def rows_of(criteria) -> list[dict]:
 
 
 def _condition_fields(asked_if: dict) -> dict:
+    if turns := asked_if.get(conditions.TURN):
+        return {"asked_if": "last turn" if turns == conditions.LAST else f"turns {', '.join(map(str, turns))}"}
     way = conditions.way_of(asked_if) if asked_if else WAYS[0][0]
     return {"asked_if": asked_if.get("criterion", ""), "asked_way": way, "asked_point": asked_if.get(way)}
 

@@ -90,6 +90,13 @@ class Context(models.Model):
         words = " ".join(self.turns[-1].split()) if self.turns else ""
         return f"“{Truncator(words).chars(TITLE)}”" if words and self.key == key_from(self.turns) else self.key
 
+    @property
+    def turn(self) -> tuple[int, int] | None:
+        """(2, 5) of the second of five turns of a conversation that are judged; None for what is no turn of one."""
+        number, turns = self.metadata.get("turn"), self.metadata.get("turns")
+        are_whole = type(number) is int and type(turns) is int
+        return (number, turns) if self.metadata.get("conversation") and are_whole and 0 < number <= turns else None
+
 
 class Reference(models.Model):
     """A human-written answer to a context that no system of the campaign is credited with."""

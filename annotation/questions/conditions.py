@@ -1,8 +1,9 @@
-"""Questions that are asked only where an earlier answer about the same output says so.
+"""Questions that are asked only where an earlier answer about the same output says so, or only at some turns of a conversation.
 
 A condition is a criterion's `asked_if`: {"criterion": name of an earlier one, "below" | "at_least" | "equal": a point of its
-scale}; {} where it is asked of every output. Nobody answered the earlier one (left out, cannot say, itself not asked): it does
-not hold. Pairs have no conditions.
+scale}, or {"turn": "last"}, or {"turn": [1, 3]}; {} where it is asked of every output. Nobody answered the earlier one (left
+out, cannot say, itself not asked): it does not hold, as that of turns for an output of no conversation. Pairs have no
+conditions.
 """
 
 import operator
@@ -15,13 +16,23 @@ from core.errors import Refused, quoted
 
 ASKS: dict[str, Callable[[float, float], bool]] = {"below": operator.lt, "at_least": operator.ge, "equal": operator.eq}
 DECIDES = "scale"  # the kind whose answers decide
+TURN, LAST = "turn", "last"
+Turn = tuple[int, int] | None  # of so many, as `Context.turn`
 WORDS = {"below": "below", "at_least": "at least", "equal": ""}
 EXPECTED = 'a condition names a criterion and a whole number, as {"criterion": "Overall", "below": 3}; or at_least, or equal.'
+EXPECTED_TURNS = 'a condition on turns is {"turn": "last"}, or names some by their numbers, as {"turn": [1, 3]}.'
 
 
 def way_of(asked_if: Mapping[str, Any]) -> str:
-    """below, at_least or equal."""
-    return next(name for name in ASKS if name in asked_if)
+    """below, at_least or equal; or turn."""
+    return next(name for name in (TURN, *ASKS) if name in asked_if)
+
+
+def holds_at(asked_if: Mapping[str, Any], turn: Turn) -> bool:
+    """May it be asked of this turn, whatever is answered before?"""
+    if TURN not in asked_if:
+        return True
+    return turn is not None and (turn[0] == turn[1] if asked_if[TURN] == LAST else turn[0] in asked_if[TURN])
 
 
 def holds(asked_if: Mapping[str, Any], value: float | None) -> bool:
@@ -35,11 +46,21 @@ def in_words(asked_if: Mapping[str, Any]) -> str:
     if not asked_if:
         return ""
     way = way_of(asked_if)
+    if way == TURN:
+        at = f"turn {_numbers(asked_if)}" if asked_if[TURN] != LAST else "the last turn"
+        return f"asked only at {at} of a conversation"
     return " ".join(filter(None, ["asked only if", asked_if["criterion"], "is", WORDS[way], str(asked_if[way])]))
+
+
+def _numbers(asked_if: Mapping[str, Any]) -> str:
+    return ", ".join(map(str, asked_if[TURN]))
 
 
 def for_annotators(asked_if: Mapping[str, Any]) -> str:
     """The same in the language of the page."""
+    if TURN in asked_if:
+        at_some = gettext("only at some turns: %(turns)s") % {"turns": _numbers(asked_if)}
+        return gettext("only at the last turn") if asked_if[TURN] == LAST else at_some
     said = {
         "below": gettext("only if “%(criterion)s” is below %(point)s"),
         "at_least": gettext("only if “%(criterion)s” is at least %(point)s"),
@@ -58,6 +79,8 @@ def check(criteria: Sequence[Any]) -> None:
                 shaped(one.asked_if)
             except Refused as refused:
                 raise Refused(f"{one.name}: {refused}") from None
+            if TURN in one.asked_if:
+                continue
             name = one.asked_if["criterion"]
             if name not in place:
                 raise Refused(f"{one.name}: there is no criterion {quoted(name)} for its condition.")
@@ -73,6 +96,12 @@ def check(criteria: Sequence[Any]) -> None:
 def shaped(asked_if: Any) -> dict[str, Any]:
     """The condition, if it is built as one. Raises Refused."""
     said = asked_if if isinstance(asked_if, dict) else {}
+    if TURN in said:
+        turns = said[TURN]
+        are_numbers = isinstance(turns, list) and bool(turns) and all(type(turn) is int and turn > 0 for turn in turns)
+        if set(said) != {TURN} or not (turns == LAST or are_numbers):
+            raise Refused(EXPECTED_TURNS)
+        return said
     ways = [name for name in ASKS if name in said]
     point = said[ways[0]] if len(ways) == 1 else None
     is_whole = isinstance(point, int) and not isinstance(point, bool)
@@ -109,13 +138,22 @@ def check_pairs(by_criterion: bool, criteria: Iterable[Any]) -> None:
         raise Refused(f"{one.name}: it has a condition, which is about one output; judge pairs on the whole, or take it off.")
 
 
-def not_asked(criteria: Sequence[Any], value_of: Callable[[Any], float | None]) -> list[Any]:
+def not_asked(criteria: Sequence[Any], value_of: Callable[[Any], float | None], turn: Turn = None) -> list[Any]:
     """The criteria whose condition does not hold, of all in order. value_of(criterion): what was answered, None for nothing."""
     values: dict[str, float | None] = {}
     gone = []
     for one in criteria:
-        if one.asked_if and not holds(one.asked_if, values.get(one.asked_if["criterion"])):
+        decides = one.asked_if.get("criterion")
+        if not holds_at(one.asked_if, turn) or decides and not holds(one.asked_if, values.get(decides)):
             gone.append(one)
         else:
             values[one.name] = value_of(one)
     return gone
+
+
+def check_turns(criteria: Sequence[Any]) -> None:
+    """Raises Refused where there may be turns at which nothing is asked."""
+    if criteria and all(TURN in one.asked_if for one in criteria):
+        raise Refused(
+            "Each criterion is asked only at some turns of a conversation; at least one has to be asked at all of them."
+        )

@@ -22,7 +22,7 @@ from annotation.quality.krippendorff import Level
 from annotation.quality.report import JudgmentReport, ScoreReport
 from annotation.quality.verdict import Asks
 from annotation.questions.columns import Field
-from annotation.questions.conditions import for_annotators, in_words, way_of
+from annotation.questions.conditions import TURN, for_annotators, in_words, way_of
 from core.errors import Refused
 
 DECIDING_PREFIX = "score"  # of the inputs of the kind whose answers decide about conditions
@@ -114,8 +114,8 @@ class Widget:
 
     @property
     def is_required(self) -> bool:
-        """By the form as it comes; a script requires a question with a condition where that holds."""
-        return not self.question.is_optional and not self.question.asked_if
+        """By the form as it comes; a script requires a question that waits for an answer where its condition holds."""
+        return not self.question.is_optional and self.question.asked_if.keys() <= {TURN}
 
     @property
     def only_if(self) -> str:
@@ -125,7 +125,7 @@ class Widget:
     def condition(self) -> str:
         """The same as attributes of its fieldset, which `conditions.js` reads."""
         asked_if, criterion = self.question.asked_if, self.criterion
-        if not asked_if or criterion is None:
+        if asked_if.keys() <= {TURN} or criterion is None:  # where no answer decides, the page has the question or has it not
             return ""
         decides = next((one for one in criterion.campaign.asked if one.name == asked_if["criterion"]), None)
         if decides is None:  # in the preview of a design that is not in order yet

@@ -72,23 +72,31 @@ def about_pair(campaign: Campaign, criterion: Criterion | None = None) -> Questi
 def asked(campaign: Campaign, item: Item) -> list[Question]:
     """What an annotator is asked about an item, in order."""
     if not item.is_pair:
-        return [about_output(criterion) for criterion in campaign.asked]
+        turn = turn_of(campaign, item)
+        return [about_output(criterion) for criterion in campaign.asked if conditions.holds_at(criterion.asked_if, turn)]
     criteria: list[Criterion | None] = [*campaign.asked] if campaign.pairwise_by_criterion else [None]
     if item.size > 2:
         return [Question(ranked_of(item.size, campaign.best_worst), criterion) for criterion in criteria]
     return [about_pair(campaign, criterion) for criterion in criteria]
 
 
-def unasked(campaign: Campaign, answer: Mapping[str, Any]) -> list[Criterion]:
+def turn_of(campaign: Campaign, item: Item) -> conditions.Turn:
+    """Which turn of a conversation an item is about; None also where no question depends on it, so that nothing is read."""
+    depends = any(conditions.TURN in criterion.asked_if for criterion in campaign.asked)
+    return item.context.turn if depends and not item.is_pair else None
+
+
+def unasked(campaign: Campaign, item: Item, answer: Mapping[str, Any]) -> list[Criterion]:
     """The criteria whose condition does not hold, by what was sent about an output."""
     if not any(criterion.asked_if for criterion in campaign.asked):
         return []
-    return conditions.not_asked(campaign.asked, lambda criterion: _said(about_output(criterion), answer))
+    said = lambda criterion: _said(about_output(criterion), answer)
+    return conditions.not_asked(campaign.asked, said, turn_of(campaign, item))
 
 
-def without_unasked(campaign: Campaign, answer: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def without_unasked(campaign: Campaign, item: Item, answer: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """What was sent less the answers to questions whose condition does not hold, and the names of their criteria."""
-    questions = map(about_output, unasked(campaign, answer))
+    questions = map(about_output, unasked(campaign, item, answer))
     left = [question for question in questions if question.kind.sent(answer, question) is not None]
     kept = dict(answer)
     for question in left:

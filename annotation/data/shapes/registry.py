@@ -6,6 +6,7 @@ from annotation.data.shapes.arena_hard import ARENA_HARD, ARENA_HARD_ANSWERS
 from annotation.data.shapes.argilla import ARGILLA, ARGILLA_TABLE
 from annotation.data.shapes.autoarena import AUTOARENA
 from annotation.data.shapes.chat import BATCH, CHAT, CHOICES, LABELLED, PREFERENCE
+from annotation.data.shapes.conversations import CONVERSATIONS
 from annotation.data.shapes.crowd import MTURK
 from annotation.data.shapes.deepeval import DEEPEVAL, DEEPEVAL_CASES
 from annotation.data.shapes.harness import HELM, INSPECT, INSPECT_SAMPLE, LM_EVAL, LM_EVAL_RESULTS
@@ -52,6 +53,7 @@ SHAPES = (
     CHOICES,
     PREFERENCE,
     LABELLED,
+    CONVERSATIONS,
     CHAT,
     WIDE,
 )

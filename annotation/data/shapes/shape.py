@@ -35,11 +35,12 @@ class LeftOut:
 @dataclass(frozen=True)
 class Surroundings:
     """What only the file's place says. items: the tool's items by id. annotator: whose folder it is. file: its name. header:
-    the columns of the whole table."""
+    the columns of the whole table. system: that of all rows, where they name none."""
 
     items: Mapping[str, Fields] = field(default_factory=dict)
     annotator: str = ""
     file: str = ""
+    system: str = ""
 
 
 @dataclass(frozen=True)

@@ -157,6 +157,17 @@ const ready = () => {
   followAll();
   for (const { dataset } of document.querySelectorAll("[data-script]")) draw(dataset.script);
   reachPanes();
+  showTurn();
+};
+
+// A turn of a conversation is in sight as its page begins, under what was said before it.
+const showTurn = () => {
+  const turn = document.querySelector("[data-turn]");
+  if (!turn) return;
+  for (const before of document.querySelectorAll(".work-score > .context")) before.scrollTop = before.scrollHeight;
+  const bar = document.querySelector("[data-answer]").getBoundingClientRect(), { top, bottom } = turn.getBoundingClientRect();
+  const isBelow = bar.left < turn.getBoundingClientRect().right && bar.top >= top;
+  if (top < 0 || bottom > (isBelow ? Math.min(bar.top, innerHeight) : innerHeight)) turn.scrollIntoView({ block: "start" });
 };
 
 // A page from the browser's memory shows an item that may be answered by now.
