@@ -13,7 +13,9 @@ the variance; what is said of *these annotators* does not. Differences are teste
 of freedom, all pairs at once with Tukey and Kramer's range (`decision.decide`).
 
 Systems that were never judged on a common context, directly or through others, are not compared: each such group has a scale
-of its own around 1500."""
+of its own around 1500. Where each system had conversations of its own, no two have a context in common. Each system's are then
+a sample of what it would have with users like these: what a context has is a part of what an output has, and systems meet at
+the annotators who judged both."""
 
 from __future__ import annotations
 
@@ -273,9 +275,11 @@ def read_scores(
     group: ArrayLike | None = None,
     output: ArrayLike | None = None,
     like: Fit | None = None,
+    own: bool = False,
 ) -> Reading:
     """All (scores,): integers, and the value on the scale; group: of contexts that are not independent; output: where a system
-    has several on a context; like: of answers that these are a part of, whose variances are taken.
+    has several on a context; like: of answers that these are a part of, whose variances are taken; own: each context is one of
+    a system's own conversations.
 
     An effect on the scores' scale becomes a rating by the chance that one person scores one output above the other on one
     context, which is normal in this model: near one half, 1.6 logits for each standard deviation of that difference."""
@@ -292,14 +296,19 @@ def read_scores(
     if group is not None:
         groups = numbered(group)
         terms = _inside_groups([*terms, *_of_all(("group", "topic"), groups, column, len(played))], groups)
+    if own:
+        terms = _of_own(terms)
     if len(y) <= len(played):
         raise ValueError(f"{len(y)} scores of {len(played)} systems say nothing about how scores vary.")
     systems = np.eye(n_systems)[:, played]
     x = scipy.sparse.csr_matrix((np.ones(len(y)), (np.arange(len(y)), column)), shape=(len(y), len(played)))
     least = float(np.var(y)) / (len(y) + 1)  # as if one more answer differed from the others as any two answers do
     fit = _fitted(y, x, terms, annotator, least, _covering(like, terms))
-    scale = SCALE * PROBIT_SLOPE / float(np.sqrt(2 * sum(fit.variances[name] for name in ("answer", "output", "taste"))))
-    component = components_met(n_systems, system, context) if least > 0 else np.arange(n_systems)  # all alike: nothing is known
+    apart = ("answer", "output", "taste", "topic") if own else ("answer", "output", "taste")
+    scale = SCALE * PROBIT_SLOPE / float(np.sqrt(2 * sum(fit.variances.get(name, 0.0) for name in apart)))
+    component = (
+        components_met(n_systems, system, annotator if own else context) if least > 0 else np.arange(n_systems)
+    )  # all alike: nothing is known
     residual = y - x @ fit.effects
     moved = _moved(fit, systems, residual, terms, places, component)
     variances = _of_model(fit.variances, len(played))
@@ -574,6 +583,14 @@ def _crossed(name: str, one: Integers, systems: Sequence[Integers], n: int, sign
     cells = np.stack([one * n + system for system in systems], axis=1)  # (answers, 1 or 2)
     levels, number = np.unique(cells, return_inverse=True)
     return Term(name, number.reshape(cells.shape).astype(np.int64), len(levels), signs)
+
+
+def _of_own(terms: list[Term]) -> list[Term]:
+    """The terms, without that of contexts, each of which one system alone has, and without that of groups where they are as
+    many as groups with a system: two terms for one thing can't be told apart."""
+    levels = {term.name: term.levels for term in terms}
+    twice = {"context"} | ({"group"} if levels.get("group") == levels.get("topic") else set())
+    return [term for term in terms if term.name not in twice]
 
 
 def _inside_groups(terms: list[Term], groups: Integers) -> list[Term]:

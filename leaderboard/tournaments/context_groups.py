@@ -43,6 +43,18 @@ def grouped(entrants: Entrants, reading: Reading) -> tuple[Entrants, tuple[Doubt
     return replace(entrants, group_names=names), (Doubt("texts", sentence(found)),)
 
 
+OWN = (
+    "Each system had conversations of its own, so no two systems answered the same context, and intervals resample whole"
+    " conversations. What users brought to a system's conversations counts as the system's: the differences are those of the"
+    " systems alone only where users came to them by chance."
+)
+
+
+def own_conversations(entrants: Entrants, answered: np.ndarray) -> tuple[Doubt, ...]:
+    """Which population a board is about where systems had conversations of their own. answered: numbers of contexts."""
+    return (Doubt("conversations", OWN),) if entrants.are_own(answered) else ()
+
+
 def dependent(tournament: Tournament) -> tuple[Doubt, ...]:
     """What the assessment noticed of copies and of relative scores, where people's answers make the board."""
     notes = for_board(tournament.campaign, tournament.criterion)

@@ -23,6 +23,7 @@ class Entrants:
     outputs: list[Output]  # in the order of system, context, sample; without their texts
     former: dict[int, list[str]]  # by a system's id, what it was called before
     group_names: list[str]  # (contexts,), "" where a context has none
+    of_conversations: frozenset[int] = frozenset()  # ids of contexts that are turns of conversations
 
     @cached_property
     def system_of(self) -> np.ndarray:
@@ -46,6 +47,13 @@ class Entrants:
     def units(self, contexts: np.ndarray) -> int:
         """How many independent units these contexts are: their groups."""
         return len(np.unique(self.groups[contexts]))
+
+    def are_own(self, contexts: np.ndarray) -> bool:
+        """Are these contexts turns of conversations that each system had by itself?"""
+        meetings = np.unique(np.stack([self.context_of, self.system_of]), axis=1)  # each system on each of its contexts
+        systems = np.bincount(meetings[0], minlength=len(self.contexts))[contexts]
+        turns = all(self.contexts[i] in self.of_conversations for i in contexts.tolist())
+        return turns and len(systems) > 0 and bool((systems == 1).all())
 
     def only(self, ids: Collection[int]) -> "Entrants":
         """The outputs with these ids; a system that is left without any does not play."""
@@ -108,7 +116,9 @@ def current_entrants(campaign: Campaign) -> Entrants:
 def _entrants(campaign: Campaign, which_outputs: Q, which_contexts: Q, then: datetime | None = None) -> Entrants:
     """A system that has checkpoints plays with its newest one; any other with all its outputs. In the order of names and keys,
     so that no digit depends on the order in which rows came in. then: when."""
-    contexts = sorted(campaign.contexts.filter(which_contexts).values_list("key", "pk", "group"))
+    there = campaign.contexts.filter(which_contexts)
+    contexts = sorted(there.values_list("key", "pk", "group"))
+    turns = frozenset(there.filter(metadata__has_key="conversation").order_by().values_list("pk", flat=True))
     found = (
         Output.objects.filter(which_outputs, context__campaign=campaign)
         .select_related("context", "system", "checkpoint")
@@ -120,4 +130,4 @@ def _entrants(campaign: Campaign, which_outputs: Q, which_contexts: Q, then: dat
     groups = {pk: group for _, pk, group in contexts}
     former = former_names(campaign)
     by_name = sorted(systems.values(), key=lambda system: system.name)
-    return Entrants(by_name, list(groups), playing, former, list(groups.values()))
+    return Entrants(by_name, list(groups), playing, former, list(groups.values()), turns)

@@ -204,7 +204,8 @@ def read_answers(entrants: Entrants, answers: PeopleAnswers, like: Fit | None = 
     def of_scores() -> Reading:
         o = answers.scored
         group = None if groups is None else groups[context[o]]
-        return people_board.read_scores(n, system[o], context[o], answers.scorer, answers.value, group, o, like)
+        own = entrants.are_own(answered)
+        return people_board.read_scores(n, system[o], context[o], answers.scorer, answers.value, group, o, like, own)
 
     def of_pairs(first: np.ndarray, second: np.ndarray, outcome: np.ndarray, judge: np.ndarray) -> Reading:
         if len(outcome) == len(answers.outcome) and (answers.sheet >= 0).any():

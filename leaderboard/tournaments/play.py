@@ -133,6 +133,7 @@ def _of_people(
     draws = rate.draws_of(entrants)
     board = rate.rate_people(entrants, answers, reading, draws, population)
     other = people_games.other_answers(tournament, entrants)
+    doubts += context_groups.own_conversations(entrants, answers.contexts(entrants))
     return entrants, Found(
         played=Played(people, looks=look),
         rated=board,

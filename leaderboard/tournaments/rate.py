@@ -266,7 +266,7 @@ def _metadata(entrants: Entrants) -> dict[str, dict[int, str]]:
     there = Context.objects.filter(campaign=entrants.systems[0].campaign_id)
     for pk, metadata in there.exclude(metadata={}).values_list("pk", "metadata"):
         for key, value in metadata.items():
-            if pk in number and isinstance(value, str | int | bool):
+            if pk in number and isinstance(value, str | int | bool) and key != "conversation":  # of one system alone
                 found.setdefault(key, {})[number[pk]] = str(value)
     return {key: values for key, values in sorted(found.items()) if len(set(values.values())) in CATEGORY_VALUES}
 

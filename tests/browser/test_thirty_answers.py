@@ -6,6 +6,7 @@ THIRTY=FOLDER also takes screenshots."""
 import io
 import os
 import random
+import re
 from collections import defaultdict
 from itertools import combinations
 from pathlib import Path
@@ -49,6 +50,7 @@ KINDS = {
     "best-worst": ("best-worst", {}, 4, 10),
     "esa": ("translation-esa", {}, 2, 5),
     "mqm": ("translation-mqm", {}, 2, 5),
+    "turn": ("dialogue-by-turn", {}, 2, 2),  # conversations, of three turns and of two
 }
 POINTS = {
     "graded-5": ["left_much", "left_slightly", "tie", "right_slightly", "right_much"],
@@ -87,19 +89,40 @@ def set_up(open_page, kind) -> Campaign:
     page.get_by_role("button", name="Create").click()
     page.wait_for_url("**/import/")
     campaign = Campaign.objects.get(memberships__user=alice)
-    lines = [
-        {
-            "context_id": f"c{c:02}",
-            "context": f"Question {c}?",
-            "system": f"s{s}",
-            "output": f"s{s}c{c:02} says something of it.",
-        }
+    talks = [
+        {"conversation_id": f"s{s}c{c}", "system": f"s{s}", "turns": talk(s, c)}
         for c in range(contexts)
         for s in range(systems)
     ]
+    lines = (
+        talks
+        if kind == "turn"
+        else [
+            {
+                "context_id": f"c{c:02}",
+                "context": f"Question {c}?",
+                "system": f"s{s}",
+                "output": f"s{s}c{c:02} says something of it.",
+            }
+            for c in range(contexts)
+            for s in range(systems)
+        ]
+    )
     import_outputs(campaign, io.BytesIO("".join(as_jsonl(lines)).encode()), "outputs.jsonl")
     campaign.refresh_from_db()
     return campaign
+
+
+def talk(system, conversation) -> list[dict]:
+    """What a user and a system say to each other: three turns each in the first conversation, then two. The user's are long, so
+    that the last turn is not at the top of a phone."""
+    asks = [
+        f"Question {n} of {system}{conversation}? " + "It is about something that takes some words to say. " * 6
+        for n in range(3)
+    ]
+    answers = [f"s{system}c{conversation}t{n} says something of it." for n in range(3)]
+    turns = [{"role": role, "text": text} for pair in zip(asks, answers) for role, text in zip(("user", "assistant"), pair)]
+    return turns[: 6 - 2 * conversation]
 
 
 def worth(of: str, person: str) -> float:
@@ -112,6 +135,7 @@ class Hand:
 
     def __init__(self, page, person, keys):
         self.page, self.person, self.keys = page, person, keys
+        self.also, self.turns = defaultdict(dict), []  # of turns: what was answered, and in which order
 
     def choose(self, field, value, key):
         if self.keys:
@@ -144,6 +168,29 @@ class Hand:
         value = int(worth(text, self.person) > 0.5)
         self.choose("score", value, str(value))
         return {text: value}
+
+    def turn(self):
+        [text] = self.texts()
+        good = worth(text, self.person)
+        points = {"Relevant": (1.3 + good, 1, 3), "Understandable": (good > 0, 0, 1), "Turn overall": (2 + good, 1, 5)}
+        points |= {"Coherent": (1.5 + good, 1, 3), "Conversation overall": (2.5 + good, 1, 5)}
+        asked = self.page.locator("[data-answer] [data-scale]")
+        asked = asked.evaluate_all("all => all.map(one => [one.dataset.scale, one.querySelector('input').name])")
+        turn = self.page.locator("[data-turn] .eyebrow").inner_text()
+        at, of = [int(word) for word in re.findall(r"\d+", turn)]
+        assert [name for name, _ in asked] == list(points)[: 5 if at == of else 3]
+        self.turns.append((text[:4], at))
+        inside = self.page.locator("[data-turn] .text").bounding_box()
+        self.page.wait_for_timeout(50)
+        before = self.page.evaluate("scrollY")
+        assert 0 <= inside["y"] < self.page.viewport_size["height"]
+        for name, field in asked:
+            value, low, high = points[name]
+            value = int(np.clip(round(value), low, high))
+            self.also[name][text] = value
+            self.choose(field, value, str(value))
+        assert self.page.evaluate("scrollY") == before  # choosing never scrolls
+        return {text: self.also["Relevant"][text]}
 
     def slider(self, text=""):
         text = text or self.texts()[0]
@@ -243,7 +290,7 @@ def agreement(kind, said) -> float:
     """said: {person: {what: value}}. Pairs stand in it with both sides first, so that neither counts as the first."""
     units = sorted(set().union(*said.values()))
     table = np.array([[answers.get(unit, np.nan) for unit in units] for answers in said.values()], dtype=float)
-    if kind in ("likert", "yes-no", "slider"):
+    if kind in ("likert", "yes-no", "slider", "turn"):
         return krippendorff.alpha(table, level_of_measurement="ordinal")
     if kind in ("esa", "mqm"):
         return krippendorff.alpha(table, level_of_measurement="interval")
@@ -274,7 +321,7 @@ def again(campaign) -> Campaign:
 def test_thirty_answers(open_page, kind):
     campaign = set_up(open_page, kind)
     assert campaign.items.count() == 10 and campaign.overlap == 3
-    said, scored = defaultdict(dict), defaultdict(dict)
+    said, scored, also = defaultdict(dict), defaultdict(dict), defaultdict(dict)
     for person, options in PEOPLE.items():
         add_annotator(campaign, User.objects.create_user(person, password="a-long-password"))
         page = begun(open_page, campaign, person, **options)
@@ -283,25 +330,34 @@ def test_thirty_answers(open_page, kind):
             item = page.locator("[data-item]").get_attribute("data-item")
             said[person] |= hand.answer(kind)
             scored[person] |= getattr(hand, "scored", {})
-            if n == 0:
+            if n == 0 or kind == "turn" and n == 2:
                 assert_axe_clean(page)
                 assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
                 if len(ASKED) > 1:
-                    page.screenshot(path=Path(ASKED) / f"{kind}-{person}.png")
+                    page.screenshot(path=Path(ASKED) / f"{kind}-{person}{n or ''}.png")
             hand.send()
             expect(page.locator(f'[data-item="{item}"]')).to_have_count(0)
         expect(page.locator("[data-answer]")).to_have_count(0)
+        for name, answers in hand.also.items():
+            also[name][person] = answers
+        assert all(now[1] == 1 or now == (before[0], before[1] + 1) for before, now in zip(hand.turns, hand.turns[1:]))
     report = assess(campaign).decisions.order_by("pk").first().report
     found = report["alpha"] if kind in POINTS or kind in ("ranking", "best-worst") else report["alpha_before"]
     assert found == pytest.approx(agreement(kind, said), abs=1e-9)
     if kind == "esa":
         second = assess(campaign).decisions.order_by("pk").last().report
         assert second["alpha_before"] == pytest.approx(agreement("slider", scored), abs=1e-9)
+    for decision in assess(campaign).decisions.all() if also else ():
+        asked = also[decision.criterion.name]
+        assert {len(answers) for answers in asked.values()} == {4 if decision.criterion.asked_if else 10}
+        assert decision.report["alpha_before"] == pytest.approx(agreement(kind, asked), abs=1e-9)
     assert assess(again(campaign)).digest == assess(campaign).digest
     by_people(campaign, **({"criterion": campaign.criteria.first().name} if campaign.likert else {}))
     page = open_page()
     sign_in(page, "alice")
     page.goto(f"/c/{campaign.slug}/leaderboard/")
+    if kind == "turn":
+        expect(page.get_by_text("Each system had conversations of its own")).to_have_count(1)
     expect(page.get_by_role("cell", name="s1").or_(page.get_by_role("rowheader", name="s1")).first).to_be_visible()
     if len(ASKED) > 1:
         page.screenshot(path=Path(ASKED) / f"{kind}-board.png")

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import krippendorff
 import pytest
+from django.db.models import Avg
 from django.utils import timezone
 
 from annotation.annotating import places
@@ -25,6 +26,9 @@ from annotation.models import Assignment, LikertScore, Output, User
 from annotation.people.accounts import add_annotator
 from annotation.questions import conditions
 from core.errors import ImportRefused, Refused
+from leaderboard.boards import queries
+from leaderboard.boards.cautions import cautions
+from tests.leaderboard.played import by_people
 
 LAST = {"turn": "last"}
 IN_CONTEXT = "stands in the context of the turns after it"
@@ -232,6 +236,29 @@ class TestWhatIsRead:
 
 
 @pytest.mark.django_db
+def test_a_board_of_conversations_that_each_system_had():
+    """Three people score all turns, so the difference is that of plain means; each system is compared at the annotators."""
+    campaign = made(talks=[talk(f"{system}{n}", system, 2) for n in range(4) for system in ("s0", "s1")])
+    for p, name in enumerate(("ann", "ben", "cat")):
+        annotator = person(campaign, name)
+        while (assignment := next_assignment(annotator)) is not None:
+            answer(
+                annotator, assignment, (2 if "s0 " in assignment.item.output.text else 4) + (assignment.item.position + p) % 2
+            )
+    assess(campaign)
+    board = queries.alone(by_people(campaign, criterion="Turn"))
+    of = lambda name: LikertScore.objects.filter(criterion__name="Turn", output__system__name=name)
+    means = {name: of(name).aggregate(mean=Avg("value"))["mean"] for name in ("s0", "s1")}
+    [difference] = board.differences
+    assert (difference.upper, difference.lower) == ("s1", "s0") and not board.is_split
+    assert difference.own.value == pytest.approx(means["s1"] - means["s0"], abs=0.006)
+    assert (board.population.contexts, board.population.groups) == (16, 8)
+    assert (difference.won, difference.tied, difference.lost) == (0, 0, 0)  # nothing was compared on one context
+    assert any(caution.text.startswith("Each system had conversations of its own") for caution in cautions(board))
+    assert "turn" in {category.key for category in board.categories}
+
+
+@pytest.mark.django_db
 class TestOrder:
     def test_in_order_one_conversation_before_another(self):
         handed = work(person(made(), "ann"), 99)
@@ -354,7 +381,7 @@ class TestTheLastTurn:
         answer(annotator, next_assignment(annotator))
         page = client.get("/c/turns/annotate/?start=1").content.decode()
         assert "Turn 2 of 2, to score" in page and "only at the last turn" in page
-        assert client.post("/api/v1/tasks/turns/next/").json()["assignment"]["turn"] == [2, 2]
+        assert client.post("/api/tasks/turns/next/").json()["assignment"]["turn"] == [2, 2]
 
     def test_conditions_that_are_none(self):
         for asked_if in ({"turn": "first"}, {"turn": []}, {"turn": [0]}, {"turn": [1], "below": 2}, {"turn": [True]}):
