@@ -183,18 +183,24 @@ def _choose(annotator: Annotator, history: History) -> Assignment | None:
     if is_long(annotator, history):
         fold_history(annotator, history, _left(annotator))
     if campaign.drawn.get(CONVERSATIONS):
-        return _next_turn(annotator, history) or _gold_between(annotator, history) or _begin(annotator, history)
-    assignment = None
+        assignment = _next_turn(annotator, history) or _gold_between(annotator, history) or _begin(annotator, history)
+    else:
+        assignment = _next_by_itself(annotator, history)
+    if assignment is None and _estimated(annotator, history) > NEAR:  # others took it all since it was counted
+        fold_history(annotator, history, 0)
+    return assignment
+
+
+def _next_by_itself(annotator: Annotator, history: History) -> Assignment | None:
+    """Where no item waits for another."""
+    campaign, assignment = annotator.campaign, None
     if is_gold(history.main, campaign.gold_percent, _seed(annotator)):
         assignment = _next_gold(annotator, history)
     if assignment is None and repeat_is_due(history.pairs, history.done[Purpose.REPEAT], campaign.repeat_percent):
         assignment = _repeat(annotator, history)
     if assignment is None:
         assignment = _next_in_file_order(annotator, history) if campaign.in_file_order else _next_in_balance(annotator, history)
-    assignment = assignment or _any_free(annotator, history)
-    if assignment is None and _estimated(annotator, history) > NEAR:  # others took it all since it was counted
-        fold_history(annotator, history, 0)
-    return assignment
+    return assignment or _any_free(annotator, history)
 
 
 def _next_turn(annotator: Annotator, history: History) -> Assignment | None:
@@ -227,10 +233,8 @@ def _begin(annotator: Annotator, history: History) -> Assignment | None:
     campaign = annotator.campaign
     quota = COUNTED if campaign.quota is None else campaign.quota - history.main
     excess = {} if campaign.in_file_order else {_text(entry): entry.excess for entry in _ranked_cells(annotator, history)}
-    free = _free(annotator).annotate(
-        conversation=KeyTextTransform("conversation", "context__metadata"), turn=_number("turn"), turns=_number("turns")
-    )
-    free = free.annotate(is_held=Exists(_held_of_conversation()), waits=Exists(_turn_before()))
+    free = _with_turns(_free(annotator)).annotate(turns=_number("turns"), waits=Exists(_turn_before()))
+    free = free.annotate(is_held=Exists(_held_of_conversation()))
     free = free.filter(Q(conversation=None) | Q(turn=1) | Q(is_held=False, waits=False)).order_by("position")
     rows = free.values_list("turns", "turn", "is_held", "cell", "position", "pk")
     after = -1
@@ -241,6 +245,10 @@ def _begin(annotator: Annotator, history: History) -> Assignment | None:
                 return assignment
         after = max(position for *_, position, _ in window)
     return None
+
+
+def _with_turns(items):
+    return items.annotate(conversation=KeyTextTransform("conversation", "context__metadata"), turn=_number("turn"))
 
 
 def _number(name: str) -> Cast:
@@ -449,7 +457,14 @@ def _estimated(annotator: Annotator, history: History) -> int:
 
 
 def _left(annotator: Annotator) -> int:
-    """Evaluation items that are open to the person now, COUNTED at most."""
+    """Evaluation items that are open to the person now, COUNTED at most. Turns that others are on their way to are not."""
+    if annotator.campaign.drawn.get(CONVERSATIONS):
+        others = _held_of_conversation().exclude(annotator=annotator.pk)
+        first = Item.objects.filter(campaign=OuterRef("campaign"), purpose=Purpose.EVALUATION, taken__lt=F("places"))
+        first = first.filter(cell=OuterRef("cell"), position=OuterRef("position") - OuterRef("turn") + 1)
+        free = _with_turns(_free(annotator)).annotate(is_others=Exists(others), begins=Exists(first))
+        free = free.annotate(is_own=Exists(_held_of_conversation().filter(annotator=annotator.pk)))
+        return free.filter(Q(conversation=None) | Q(is_others=False) | Q(begins=True) | Q(is_own=True))[:COUNTED].count()
     return rows_of(LEFT, [annotator.campaign_id, 0, annotator.pk])[0][0]
 
 

@@ -296,7 +296,8 @@ class TestOrder:
         campaign = made(overlap=1, talks=[talk("long", "s0", 4)])
         ann, ben = person(campaign, "ann"), person(campaign, "ben")
         work(ann, 1)
-        assert place(next_assignment(ann)) == ("long", 2) and next_assignment(ben) is None
+        assert place(next_assignment(ann)) == ("long", 2) and progress(ann).total == 4
+        assert next_assignment(ben) is None and progress(ben).total == 0  # as where she holds all
         Assignment.objects.filter(annotator=ann, status="open").update(assigned_at=timezone.now() - 2 * places.HOLD)
         assert place(next_assignment(ben)) == ("long", 2)
         assert next_assignment(ann) is None and progress(ann).done == 1  # not in between him and the end
