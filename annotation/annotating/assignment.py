@@ -108,7 +108,8 @@ def turn(annotator: Annotator, first: Callable[[], History | None] | None = None
     """next_assignment and progress at once, for less than both.
 
     first: called before, in the same transaction, once the annotator's row is locked: the answer to the item before. It returns
-    the history after it, or None where that is to be read. What it raises undoes the turn.
+    the history after it. None where that is to be read, as after a late answer that took a place: then the turn has a
+    transaction of its own, since who holds one item must not wait for another. What it raises undoes the turn.
     """
     if annotator.campaign.status != Campaign.Status.OPEN or annotator.withdrawn_at:
         if first:
@@ -116,10 +117,10 @@ def turn(annotator: Annotator, first: Callable[[], History | None] | None = None
                 lock(annotator)
                 first()
         return Turn(None, progress(annotator))
-    assignment, history = _attempt(annotator, first)
+    assignment, history = _attempt(annotator, first) or _attempted(annotator)
     stale = (assignment is None or history.main % SWEEP_EVERY == 0) and places.sweep(annotator.campaign)
     if assignment is None and stale:
-        assignment, history = _attempt(annotator)
+        assignment, history = _attempted(annotator)
     done = _progress(annotator, history)
     return Turn(assignment, done, minutes_left(history, done.left))
 
@@ -143,9 +144,20 @@ def _progress(annotator: Annotator, history: History) -> Progress:
 
 
 @transaction.atomic
-def _attempt(annotator: Annotator, first: Callable[[], History | None] | None = None) -> tuple[Assignment | None, History]:
+def _attempt(annotator: Annotator, first: Callable[[], History | None] | None) -> tuple[Assignment | None, History] | None:
+    """None where there is no history after `first`."""
     lock(annotator)
-    history = (first() if first else None) or read_history(annotator)
+    history = first() if first else read_history(annotator)
+    return history and _handed(annotator, history)
+
+
+@transaction.atomic
+def _attempted(annotator: Annotator) -> tuple[Assignment | None, History]:
+    lock(annotator)
+    return _handed(annotator, read_history(annotator))
+
+
+def _handed(annotator: Annotator, history: History) -> tuple[Assignment | None, History]:
     if history.held:
         whole = _with_texts(annotator.assignments, annotator.campaign.pairwise, "item__")
         return _with_context(whole.get(pk=history.held.pk)), history

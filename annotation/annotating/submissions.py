@@ -47,7 +47,7 @@ def submit(
 
 
 def submit_and_go_on(annotator: Annotator, *answer, **times) -> tuple[Submission, Turn]:
-    """submit (its arguments, its errors), and what to put before the person next, in one transaction."""
+    """submit (its arguments, its errors), and what to put before the person next; as a rule in one transaction."""
     stored = []
 
     def first() -> History | None:

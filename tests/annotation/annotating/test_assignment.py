@@ -1,6 +1,7 @@
 """Who judges what next: phases, gold items, repeats, sides, quota, many people at once."""
 
 import threading
+import uuid
 from collections import Counter
 from datetime import timedelta
 
@@ -8,7 +9,7 @@ import pytest
 from django.db import connection, transaction
 from django.utils import timezone
 
-from annotation.annotating import places
+from annotation.annotating import places, submissions
 from annotation.annotating.assignment import Phase, _any_free, next_assignment, progress, turn
 from annotation.annotating.consent import withdraw_annotator
 from annotation.annotating.history import Handed, History
@@ -262,6 +263,32 @@ class TestManyAtOnce:
         ann, bob = person(campaign, "annotator-1"), person(campaign, "annotator-2")
         assert self.at_once(judge, [(ann, second), (bob, first)]) == []  # once a deadlock: ann held the first, bob the second
         assert handed == {ann.name: second, bob.name: first}
+
+    def test_two_late_answers_that_take_places_do_not_wait_for_each_other(self, monkeypatch):
+        campaign = campaign_of(1, 2, overlap=2)
+        take, both, took = places.take, threading.Barrier(2, timeout=10), set()
+
+        def first_of_both(item, swapped):
+            """Each answer holds its item before the next one is looked for."""
+            taken = take(item, swapped)
+            if (me := threading.get_ident()) not in took:
+                took.add(me)
+                both.wait()
+            return taken
+
+        def late_answer(who, item):
+            late = Assignment.objects.create(annotator=who, item=item, status="expired", assigned_at=timezone.now())
+            scores = {"scores": {criterion.pk: 3 for criterion in campaign.criteria.all()}}
+            handed[who.name] = submissions.submit_and_go_on(who, late.pk, uuid.uuid4(), scores)[1].assignment.item
+
+        monkeypatch.setattr(places, "take", first_of_both)
+        (first, second), handed = campaign.items.order_by("position"), {}
+        ann, bob = person(campaign, "annotator-1"), person(campaign, "annotator-2")
+        assert (
+            self.at_once(late_answer, [(ann, first), (bob, second)]) == []
+        )  # once a deadlock: each waited for the other's item
+        assert handed == {ann.name: second, bob.name: first}
+        assert set(campaign.items.values_list("taken", flat=True)) == {2}
 
     def at_once(self, do, calls: list[tuple]) -> list[Exception]:
         """What they raise, each in a thread of its own."""
