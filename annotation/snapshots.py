@@ -11,8 +11,10 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 
+from django.db.models import Q
+
 from annotation.models import Campaign, FormerName, Output, Purpose, Snapshot, Submission
-from annotation.questions import registry
+from annotation.questions import registry, store
 from annotation.questions.conditions import in_words
 
 FORMAT = 1
@@ -67,15 +69,25 @@ def latest_snapshot(campaign: Campaign) -> Snapshot | None:
     return campaign.snapshots.defer("content").first()
 
 
-def has_newer_answers(snapshot: Snapshot) -> bool:
-    """Did answers come after it was accepted last, on the pages or by an import?"""
+def answers_imported() -> Q:
+    """Of events of the audit log: those of imports that brought answers, with the questions that these are to, where the log
+    says it."""
+    return Q(action="import", detail__new__has_any_keys=[kind.files for kind in registry.kinds()])
+
+
+def has_newer_answers(snapshot: Snapshot, criterion: str | None = None) -> bool:
+    """Did answers come after it was accepted last, on the pages or by an import? criterion: answers to this question, empty for
+    pairs as a whole; None: to any."""
     since, campaign = snapshot.accepted_at, snapshot.campaign
-    imports = campaign.audit_events.filter(action="import", created_at__gt=since)
-    files = {kind.files for kind in registry.kinds()}
-    if any(files & set(event.detail.get("new", {})) for event in imports):
-        return True
+    for event in campaign.audit_events.filter(answers_imported(), created_at__gt=since):
+        if criterion is None or criterion in event.detail.get("criteria", [criterion]):
+            return True
     given = Submission.objects.filter(annotator__campaign=campaign, created_at__gt=since, retracted_at=None, is_surplus=False)
-    return given.filter(assignment__purpose=Purpose.EVALUATION).exists()
+    given = given.filter(assignment__purpose=Purpose.EVALUATION)
+    if criterion is None or not given.exists():
+        return given.exists()
+    about = {"criterion__name": criterion} if criterion else {"criterion": None}
+    return any(rows.filter(**about, submission__in=given, retracted_at=None).exists() for rows in store.both(campaign))
 
 
 def since_frozen(snapshot: Snapshot | None) -> tuple[str, ...]:

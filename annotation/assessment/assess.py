@@ -6,6 +6,7 @@ asks for the second.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 import numpy as np
 from django.db import transaction
@@ -72,13 +73,14 @@ class AssessedQuestion:
 
 @dataclass(frozen=True)
 class Assessment:
-    """What a rule makes of the answers. digest: the snapshot's, if it were frozen now."""
+    """What a rule makes of the answers. digest: the snapshot's, if it were frozen now; begun: before the first was read."""
 
     rule: dict
     questions: list[AssessedQuestion]
     content: SnapshotContent
     digest: str
     data: bytes
+    begun: datetime
 
 
 def checked_rule(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop", verdict="") -> dict:
@@ -99,9 +101,10 @@ def checked_rule(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop
 
 def work_out_assessment(campaign: Campaign, mad=1.0, level="ordinal", on_zero_mad="drop", verdict="") -> Assessment:
     """Everything that freezing would store. Raises Refused where there is nothing to assess."""
+    begun = timezone.now()
     rule, questions = assess_questions(campaign, mad, level, on_zero_mad, verdict)
     content = _content(campaign, rule, questions)
-    return Assessment(rule, questions, content, *write(content))
+    return Assessment(rule, questions, content, *write(content), begun)
 
 
 def assess_questions(
@@ -277,7 +280,7 @@ def _add_texts(content: SnapshotContent, used: set[int]) -> None:
 def _freeze(campaign: Campaign, assessment: Assessment, user) -> Snapshot:
     known = campaign.snapshots.filter(digest=assessment.digest).first()
     if known is not None:
-        known.accepted_at = timezone.now()
+        known.accepted_at = assessment.begun
         known.save(update_fields=["accepted_at"])
         _record(known, "snapshot accepted again", user)
         return known
@@ -294,6 +297,7 @@ def _freeze(campaign: Campaign, assessment: Assessment, user) -> Snapshot:
         judgments=len(judgments),
         is_simulated=bool(names & simulated),
         created_by=user,
+        accepted_at=assessment.begun,
     )
     for question in assessment.questions:
         report = question.report.as_dict()

@@ -48,7 +48,7 @@ class RowsImport:
         return []
 
     def detail(self) -> dict:
-        """What the audit log says of it beside the account."""
+        """What the audit log says of it beside the account. criteria: the questions that its answers are to."""
         return {}
 
 

@@ -203,6 +203,10 @@ class JudgmentsImport(Corpus):
         )
         return [f"{bad} answers say that both are bad, {then}."] if bad else []
 
+    def detail(self) -> dict:
+        said = {row.criterion.name if row.criterion else "" for row in self.new_judgments if not row.cannot_say}
+        return super().detail() | {"criteria": sorted(said)}
+
     def stored(self) -> int:
         """Of the rows taken, those that bring an answer."""
         return len(self.new_judgments) + len(self.known_rows.rows)

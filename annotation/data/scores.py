@@ -339,6 +339,9 @@ class ScoresImport(RowsImport):
         answers = [("annotators", self.annotators.new), (self.kind, said), (UNSAID, unsaid)]
         return [("criteria", self.new_criteria), *answers, *suggested]
 
+    def detail(self) -> dict:
+        return {"criteria": sorted({row.criterion.name for row in self.new_answers if not row.cannot_say})}
+
     def prepare(self) -> None:
         """Everything that needs no lock."""
         self.insertions = []

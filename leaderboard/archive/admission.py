@@ -249,6 +249,8 @@ class _Filling:
         if isinstance(row, Item):
             systems = [self.system_of[key] for key in (row.output_id, row.other_id, *row.further) if key]
             row.cell = ":".join(map(str, systems))
+        elif isinstance(row, AuditEvent):
+            row.action = "import"
         elif isinstance(row, Judge):
             judge_in(row)
         elif isinstance(row, Snapshot):

@@ -15,6 +15,7 @@ from annotation.models import (
     Annotator,
     AskedFor,
     Assignment,
+    AuditEvent,
     Campaign,
     Checkpoint,
     ConsentText,
@@ -32,6 +33,7 @@ from annotation.models import (
     System,
 )
 from annotation.questions import store
+from annotation.snapshots import answers_imported
 from evaluator.models import Dialogue, ImportedPair, ImportedScore, Judge, JudgePrompt
 from leaderboard.boards import queries
 from leaderboard.boards.tree import to_json
@@ -124,6 +126,19 @@ def _board(board: Json, system: Callable[[int], int], provenance: Json) -> Json:
     return board | made
 
 
+def _import_out(detail: Json, numbers: Numbers) -> Json:
+    """Without the file's name."""
+    return {name: detail[name] for name in ("rows", "new", "criteria") if name in detail}
+
+
+def _import_in(detail: Json, keys: Keys) -> Json:
+    """Of an archive that anybody may have written."""
+    criteria = detail.get("criteria", [])
+    if not isinstance(detail["new"], dict) or not all(isinstance(name, str) for name in criteria):
+        raise TypeError
+    return {**_import_out(detail, {}), "rows": int(detail["rows"]), "kind": "answers, as an archive says"}
+
+
 def _key(keys: Keys, model: type[Model], place: int) -> Any:
     if isinstance(place, bool) or not isinstance(place, int) or not 1 <= place <= len(keys[model]):
         raise IndexError(place)
@@ -176,6 +191,15 @@ TABLES = [
     Table("asked_for", AskedFor, left=("chosen_by",)),
     Table("snapshots", Snapshot, left=("content", "created_by")),
     Table("snapshot_marks", SnapshotMark, "snapshot__campaign"),
+    Table(
+        "imports",  # when answers were imported: whether there are newer ones than a snapshot has
+        AuditEvent,
+        left=("user", "subject", "action", "request_id"),
+        is_later=True,
+        only=answers_imported(),
+        outward={"detail": _import_out},
+        inward={"detail": _import_in},
+    ),
     Table("decisions", QualityDecision, "snapshot__campaign", left=("overruled_by",)),
     Table("judges", Judge, left=("version", "digest", "calls", "tokens_read", "tokens_written")),
     Table("judge_prompts", JudgePrompt, is_later=True),
@@ -200,7 +224,7 @@ TABLES = [
 LEFT = [
     "Accounts, passwords, tokens, second factors, researchers, and who of the annotators has an account.",
     "Links of invitation, and what a crowd platform sent with them (its ids of people).",
-    "The log of who did what; the archive's import is the first event of the new one.",
+    "The log of who did what, but for when answers were imported; the archive's import is the next event of the new one.",
     "Whether the boards are public: a campaign that comes from an archive shows them to its researchers alone.",
     "Comparators with their weights and trainings, and what they said: each is taken along as a file of its own.",
     "How programs, reward models and language models are asked, so that no archive makes a server run anything: their past "
@@ -210,8 +234,7 @@ LEFT = [
 ]
 # Of the tables of the three apps, those that LEFT speaks of, or that stand in the archive under another name.
 LEFT_MODELS = {
-    "annotation": "User Membership ApiToken KeptResponse Invitation AuditEvent Heartbeat Job JobPart WorkerPulse Upload "
-    "Calculation",
+    "annotation": "User Membership ApiToken KeptResponse Invitation Heartbeat Job JobPart WorkerPulse Upload Calculation",
     "evaluator": "TrainingRun ComparatorVersion RetrainingRule Promotion Utility Reply AnchorSet AnchorAsking JudgesTable "
     "JudgedFile",
     "leaderboard": "Run RunCheckpoint RunOutput RunComparison",

@@ -157,7 +157,7 @@ def _with_newer(board: Board, tournament: Tournament) -> Board:
     """Where it rests on people's answers, and newer ones have come: whoever reads it learns that there are some, and not how
     many, since a count would tell day by day how a study goes on."""
     snapshot = tournament.snapshot
-    if tournament.basis == JUDGE or snapshot is None or not has_newer_answers(snapshot):
+    if tournament.basis == JUDGE or snapshot is None or not has_newer_answers(snapshot, tournament.criterion):
         return board
     return replace(board, newer_than=f"{snapshot.accepted_at:%Y-%m-%d}")
 

@@ -112,6 +112,7 @@ def full(django_db_setup, django_db_blocker, tmp_path_factory):
             Tournament._base_manager.filter(pk=first.pk).update(created_at=LONG_AGO)
             played(campaign, "judge", judge=judge_named(campaign, "LLM"), games=40)
             set_up(campaign, Judge.Kind.PROGRAM, "runs", {"command": "rm -r /", "reads": "pointwise", "timeout": 9.0})
+            world.score("Wit", SCORES, annotators=("late",))  # newer than the snapshot, and no answer to the boards' question
             archive = io.BytesIO()
             manifest = write_archive(campaign, archive)
         yield campaign.pk, archive.getvalue(), manifest
@@ -155,6 +156,23 @@ def test_hashes_boards_and_times_are_equal(full, again):
         assert boards[0] == boards[1] and one.created_at == other.created_at and one.finished_at == other.finished_at
 
 
+def test_both_know_to_which_questions_there_are_newer_answers(full, again):
+    for campaign in (Campaign.objects.get(pk=full[0]), again.campaign):
+        frozen = snapshots.latest_snapshot(campaign)
+        assert [snapshots.has_newer_answers(frozen, asked) for asked in (None, "Wit", "Overall", "")] == [
+            True,
+            True,
+            False,
+            False,
+        ]
+        assert not any(queries.board(t).newer_than for t in queries.finished(campaign))
+        criterion, zoe = campaign.criteria.get(name="Overall"), campaign.annotators.get(name="Zoë 🦊")
+        given = Submission.objects.create(annotator=zoe, assignment=zoe.assignments.get(), payload={})
+        LikertScore.objects.filter(annotator=zoe).update(criterion=criterion)
+        LikertScore.objects.filter(annotator=zoe, retracted_at=None).update(submission=given)
+        assert [snapshots.has_newer_answers(frozen, asked) for asked in ("Overall", "")] == [True, False]
+
+
 def test_the_archive_of_the_new_campaign_is_the_same_file(full, again):
     archive = io.BytesIO()
     write_archive(again.campaign, archive)
@@ -195,7 +213,7 @@ def test_what_is_answered_stays_answered_and_nothing_runs(again):
     }
     judge = campaign.judges.get(name="runs")
     assert judge.kind == Judge.Kind.IMPORTED and judge.settings["elsewhere"]["kind"] == "program"
-    event = campaign.audit_events.filter(action="import").get()
+    event = campaign.audit_events.filter(action="import").latest("pk")
     assert event.detail["rows"] == sum(again.rows.values()) and len(event.detail["sha256"]) == 64
 
 
