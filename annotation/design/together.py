@@ -1,11 +1,12 @@
 """What one ranking of several outputs tells of a difference of two systems, beside one judgment of a pair of them.
 
 Where systems are equal, a ranking of k tells of its outputs' strengths an information c (I - J / k), and of a pair c is 1 / 2
-(Plackett and Luce's model, `leaderboard.rating.rankings`). Blocks of k of S systems in which two systems meet m times tell
-m S / k times as much of their difference as one block does (the efficiency of balanced blocks: Bose 1939). So a difference
-varies by 2 / (c m S / k): 1 / (2 c) times as much as m S / k judgments of that pair alone. Where one system is ahead, the
-information is that of the model at its strength; of the best and the worst alone, of what they tell. Where preferences are
-normal, rankings see a system a little less far ahead than pairs do.
+(Plackett and Luce's model, `leaderboard.rating.rankings`). Blocks of k of S systems in which two systems meet m times tell m S
+/ k times as much of their difference as one block does (the efficiency of balanced blocks: Bose 1939). So a difference varies
+by 2 / (c m S / k): 1 / (2 c) times as much as m S / k judgments of that pair alone. Of the best and the worst alone, c is what
+they tell. Where one system is ahead, preferences are normal, as the plan of pairs has them. Then Plackett and Luce's model is
+an approximation, which sees the system a little less far ahead than pairs do, and its likeliest strength varies more than the
+model says: by the sandwich of what rankings tell and of what their slopes vary by.
 
 Two rankings of k whose normal preferences correlate at r have the rank correlation (asin r + (k - 2) asin(r / 2)) 6 / (pi (k +
 1)) on average (Moran 1948, Biometrika 35, 203-206); of a pair this is 2 asin(r) / pi. A tie of two that stand beside each other
@@ -48,52 +49,45 @@ class Together:
         return float(np.sign(logits) * np.interp(abs(logits), AHEAD, strengths(self)))
 
     def variance_at(self, logits: float) -> float:
-        k, information = self.outputs, np.zeros((self.outputs, self.outputs))
-        for rank, orders in self._places():
-            value, slope = self._told(rank, logits)
-            own, others = slope[0], slope[1:]
-            outer = np.full((k, k), (others.sum() ** 2 - others @ others) / max((k - 1) * (k - 2), 1))  # whichever they are
-            np.fill_diagonal(outer, others @ others / (k - 1))
-            outer[0] = outer[:, 0] = own * others.mean()
-            outer[0, 0] = own**2
-            information += orders * math.exp(value) * outer
-        apart = np.eye(k)[0] - np.eye(k)[1]
+        """What slopes vary by, between the inverses of what rankings tell (White 1982, Econometrica 50, 1-25)."""
+        strength, spread, information = self.strength_at(logits), np.zeros(2 * [self.outputs]), np.zeros(2 * [self.outputs])
+        for chance, rank in self._places(logits):
+            slope, told = self._told(rank, strength)
+            spread += chance * _whoever(np.outer(slope, slope))
+            information += chance * _whoever(told)
+        apart = np.linalg.pinv(information) @ (np.eye(self.outputs)[0] - np.eye(self.outputs)[1])
         win = scipy.special.expit(logits)
-        return float(apart @ np.linalg.pinv(information) @ apart * win * (1 - win))
+        return float(apart @ spread @ apart * win * (1 - win))
 
     def strength_at(self, logits: float) -> float:
         """The likeliest of many orders: where its slope is 0."""
         if logits == 0:
             return 0.0
-        seen = NODES + math.sqrt(2) * scipy.special.ndtri(scipy.special.expit(logits))
-        place = (
-            scipy.stats.binom.pmf(np.arange(self.outputs)[:, None], self.outputs - 1, scipy.special.ndtr(-seen)) @ NODE_WEIGHTS
-        )
-        if self.best_worst:
-            place = np.array([place[0], place[-1], place[1:-1].sum()])
-        ranks = [rank for rank, _ in self._places()]
+        places = list(self._places(logits))
 
         def slope(strength: float) -> float:
-            return float(sum(chance * self._told(rank, strength)[1][0] for chance, rank in zip(place, ranks)))
+            return float(sum(chance * self._told(rank, strength)[0][0] for chance, rank in places))
 
         return float(scipy.optimize.brentq(slope, 0.0, 2 * logits))
 
-    def _told(self, rank: list[int], ahead: float) -> tuple[float, Any]:
-        """The logarithm of the chance of this order, and its slope, where the first is ahead by so much."""
+    def _told(self, rank: list[int], ahead: float) -> tuple[Any, Any]:
+        """The slope of the logarithm of this order's chance, and less its second derivatives, the first ahead by so much."""
         given = Rankings.of([0] * self.outputs, np.arange(self.outputs), rank, [self.best_worst])
-        value, slope, _ = given.told(np.append(ahead, np.zeros(self.outputs - 1)))
-        return value, slope
+        _, slope, ((rows, second),) = given.told(np.append(ahead, np.zeros(self.outputs - 1)))
+        back = np.argsort(rows[0])
+        return slope, second[0][np.ix_(back, back)]
 
-    def _places(self) -> Iterator[tuple[list[int], int]]:
-        """(ranks, the first that of the system ahead; in how many ways the others fill what is left)"""
-        k = self.outputs
+    def _places(self, logits: float) -> Iterator[tuple[float, list[int]]]:
+        """(chance, ranks), the first rank that of the system ahead, where preferences are normal"""
+        k, seen = self.outputs, NODES + math.sqrt(2) * scipy.special.ndtri(scipy.special.expit(logits))
+        place = scipy.stats.binom.pmf(np.arange(k)[:, None], k - 1, scipy.special.ndtr(-seen)) @ NODE_WEIGHTS
         if not self.best_worst:
-            yield from (([p, *(q for q in range(k) if q != p)], math.factorial(k - 1)) for p in range(k))
+            yield from ((place[p], [p, *(q for q in range(k) if q != p)]) for p in range(k))
             return
         middle = [1] * (k - 2)
-        yield [0, *middle, 2], k - 1
-        yield [2, 0, *middle], k - 1
-        yield [1, 0, *middle[1:], 2], (k - 1) * (k - 2)
+        yield place[0], [0, *middle, 2]
+        yield place[-1], [2, 0, *middle]
+        yield place[1:-1].sum(), [1, 0, *middle[1:], 2]
 
     @property
     def ties(self) -> float:
@@ -120,10 +114,20 @@ class Together:
         return float(scipy.optimize.brentq(lambda share: self.alike(share) - min(alike, most), 0.0, ALMOST))
 
 
+def _whoever(told: Any) -> Any:
+    """(k, k), whichever of the others is which"""
+    others = told[1:, 1:]
+    mean = np.full(told.shape, (others.sum() - np.trace(others)) / max(others.size - len(others), 1))
+    np.fill_diagonal(mean, np.trace(others) / len(others))
+    mean[0] = mean[:, 0] = told[0, 1:].mean()
+    mean[0, 0] = told[0, 0]
+    return mean
+
+
 @cache  # a plan asks for the same ones many times
 def variances(together: Together) -> list[float]:
     """At AHEAD."""
-    return [together.variance_at(logits) for logits in AHEAD]
+    return [together.variance_at(logits) if together.outputs > 2 else 1.0 for logits in AHEAD]
 
 
 @cache

@@ -25,20 +25,29 @@ class TestWhatARankingTells:
 
     @pytest.mark.parametrize("logits", [0.0, 0.75, 1.5])
     def test_the_likeliest_strength_varies_so_much(self, logits):
-        """Exponential arrivals are Plackett and Luce's model: the squared score of many drawn orders, by differences of their
-        likelihood, which is written out here."""
-        rng, k, n, step = np.random.default_rng(1), 4, 60_000, 1e-4
-        theta = np.array([logits, 0, 0, 0.0])
-        order = np.argsort(-(theta + rng.gumbel(size=(n, k))), axis=1)
+        """Of normal preferences: the squared score of many drawn orders between the inverses of their curvature, by differences
+        of the likelihood, which is written out here, at its maximum."""
+        rng, k, n, step = np.random.default_rng(1), 4, 100_000, 1e-3
+        seen = rng.normal(size=(n, k)) + [math.sqrt(2) * scipy.special.ndtri(scipy.special.expit(logits)), 0, 0, 0]
+        order = np.argsort(-seen, axis=1)
 
         def likelihood(theta):
             worth = theta[order]
             return worth.sum(axis=1) - np.log(np.cumsum(np.exp(worth[:, ::-1]), axis=1)).sum(axis=1)
 
-        score = np.stack([(likelihood(theta + step * e) - likelihood(theta - step * e)) / 2 / step for e in np.eye(k)], axis=1)
-        apart, win = np.array([1, -1, 0, 0]), scipy.special.expit(logits)
-        known = apart @ np.linalg.pinv(score.T @ score / n) @ apart * win * (1 - win)
-        assert Together(k).variance(logits) == pytest.approx(known, rel=0.02)
+        def score(theta):
+            each = [likelihood(theta + step * e) - likelihood(theta - step * e) for e in np.eye(k)]
+            return np.stack(each, axis=1) / 2 / step
+
+        best = scipy.optimize.minimize_scalar(lambda x: -likelihood(np.array([x, 0, 0, 0.0])).mean(), (0, 1)).x
+        theta = np.array([best, 0, 0, 0.0])
+        bent = np.stack([(score(theta - step * e) - score(theta + step * e)).mean(axis=0) for e in np.eye(k)]) / 2 / step
+        apart, win = np.linalg.pinv(bent) @ [1, -1, 0, 0], scipy.special.expit(logits)
+        known = apart @ (score(theta).T @ score(theta) / n) @ apart * win * (1 - win)
+        assert Together(4).variance(logits) == pytest.approx(known, rel=0.02)
+
+    def test_a_ranking_of_two_is_a_pair(self):
+        assert PAIR.variance(2.0) == 1.0 and Together(2).variance_at(1.0) == pytest.approx(1.0, rel=1e-3)
 
     def test_how_alike_two_people_rank(self):
         """Moran 1948; two equal orders correlate at 1, and pairs as pairs do."""
