@@ -76,7 +76,6 @@ docs: .venv/docs  ## build the documentation as a site in var/site
 	$(BIN)/zensical build --strict
 
 validity: .venv/dev  ## measure what the board's certainty is worth
-	$(BIN)/python -m benchmarks.validity.default_path
 	$(BIN)/python -m benchmarks.validity
 
 .venv/bin/python:

@@ -52,3 +52,12 @@ def truth(strengths: tuple[float, ...]) -> np.ndarray:
     everybody = np.arange(TRUTH_DRAWS)
     of_systems = (rng.poisson(rate[:, s, None] * SHARES) for s in range(len(strengths)))
     return np.array([-marked(errors, who, everybody, rng).mean() for errors in of_systems])
+
+
+def marks_of(weight: float) -> list[dict[str, str]]:
+    """The fewest with this sum."""
+    major, left = divmod(round(10 * weight), 50)
+    minor, punctuation = divmod(left, 10)
+    small = {"severity": "minor", "category": "Fluency/Punctuation"}
+    other = [{"severity": name, "category": "Other"} for name, n in (("major", major), ("minor", minor)) for _ in range(n)]
+    return other + [small] * punctuation

@@ -75,18 +75,37 @@ def on_sliders(strengths: tuple[float, ...], seed: int) -> Answers:
     return Answers(context, person, system, slid(who, person, seen))
 
 
-def by_how_much(strengths: tuple[float, ...], seed: int) -> Answers:
-    """The board reads the side of each answer."""
+@dataclass(frozen=True)
+class Graded(Answers):
+    """value: points, not a number where a person could not say; bad: (answers,) is neither any good?"""
+
+    bad: np.ndarray | None = None
+
+    def said(self) -> Answers:
+        """What can be counted."""
+        known = ~np.isnan(self.value)
+        sides = self.first[known], self.second[known], np.sign(self.value[known]).astype(int)
+        return Answers(self.context[known], self.annotator[known], first=sides[0], second=sides[1], outcome=sides[2])
+
+
+def by_how_much(strengths: tuple[float, ...], seed: int, sure: bool = True) -> Graded:
+    """The board reads the side of each answer. sure: can everybody say it?"""
     rng = np.random.default_rng([seed, 4502])
     n = len(strengths)
     quality, who = worth(1.5 * np.asarray(strengths), CONTEXTS, rng), people(PEOPLE, n, rng)
-    pairs = np.array([(i, j) for i in range(n) for j in range(n) if i != j])
+    pairs = np.stack(np.triu_indices(n, 1), axis=1)
     chosen = np.argsort(rng.random((CONTEXTS, len(pairs))), axis=1)[:, :n].ravel()
     context, person = np.repeat(np.arange(CONTEXTS), n * EACH), shown_to(CONTEXTS * n, rng)
-    first, second = np.repeat(pairs[chosen], EACH, axis=0).T
+    turned = np.repeat(rng.random(len(chosen)) < 0.5, EACH)
+    first, second = np.where(turned, np.repeat(pairs[chosen, ::-1], EACH, axis=0).T, np.repeat(pairs[chosen], EACH, axis=0).T)
     seen = [quality[context, side] + who.leaning[person, side] + noise(len(person), rng) for side in (first, second)]
-    points = graded(who, person, seen[0] - seen[1])
-    return Answers(context, person, first=first, second=second, outcome=np.sign(points).astype(int))
+    points = np.where(sure | can_say(seen[0] - seen[1], rng), graded(who, person, seen[0] - seen[1]), np.nan)
+    return Graded(context, person, first=first, second=second, value=points, bad=np.maximum(*seen) < 0)
+
+
+def can_say(difference: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Of those who see hardly a difference, half can't."""
+    return (np.abs(difference) > 0.4) | (rng.random(len(difference)) < 0.5)
 
 
 def true_scores(strengths: tuple[float, ...]) -> np.ndarray:
@@ -99,8 +118,8 @@ def true_scores(strengths: tuple[float, ...]) -> np.ndarray:
     return np.array([slid(who, everybody, of_system).mean() for of_system in seen])
 
 
-def true_ratings(strengths: tuple[float, ...]) -> np.ndarray:
-    """(systems,) in rating points: the Bradley-Terry strengths of what is expected of every pair"""
+def true_ratings(strengths: tuple[float, ...], sure: bool = True) -> np.ndarray:
+    """(systems,) in rating points: the Bradley-Terry strengths of what is expected of every pair, from those who can say"""
     rng = np.random.default_rng(4504)
     n = len(strengths)
     quality, who = worth(1.5 * np.asarray(strengths), TRUTH_DRAWS, rng), people(TRUTH_DRAWS, n, rng)
@@ -108,6 +127,7 @@ def true_ratings(strengths: tuple[float, ...]) -> np.ndarray:
     for i in range(n):
         for j in range(i):
             seen = [quality[:, s] + who.leaning[:, s] + noise(TRUTH_DRAWS, rng) for s in (i, j)]
-            expected[i, j] = 0.5 + np.sign(graded(who, everybody, seen[0] - seen[1])).mean() / 2
+            said = sure | can_say(seen[0] - seen[1], rng)
+            expected[i, j] = 0.5 + np.sign(graded(who, everybody, seen[0] - seen[1]))[said].mean() / 2
             expected[j, i] = 1 - expected[i, j]
     return RATING_POINTS * _strengths(expected)

@@ -1,24 +1,23 @@
 """What the board's certainty is worth where people rank several outputs at once, or name the best and the worst.
 
-    python -m benchmarks.questions.rankings [--n 200] [--only "12 people"]
+    python -m benchmarks.validity --only rankings
 
 Nothing of the generator is imported from the product, and it is none of the other generators: people differ in how sharply they
 look, in the difference that they call none, and in what they like; an output's luck is skewed. A block holds some of the
 systems on a context; so many people rank it. The truth is what very many such people say of very many contexts: Plackett and
-Luce's strengths, by an optimiser over the orders written out, ties broken by a coin. The board of rankings
-reads them as they are; some are read as all their pairs too, by the board of pairs, whose truth is Bradley and Terry's."""
+Luce's strengths, by an optimiser over the orders written out, ties broken by a coin."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
-from itertools import combinations, permutations, product
+from itertools import permutations
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import optimize
 
-from benchmarks.tables import head, of_campaigns, options, row
 from benchmarks.validity.generators import RATING_POINTS
-from leaderboard.rating.decision import CONFIDENCE
-from leaderboard.rating.people_board import PeopleBoard, board_from_pairs
+from benchmarks.validity.rows import Row, judgments
+from leaderboard.rating.people_board import PeopleBoard
 from leaderboard.rating.rankings.board import board_from_rankings
 
 TRUTH_DRAWS = 200_000
@@ -59,8 +58,6 @@ CAMPAIGNS = {
     "2 of 5, 12 people": Campaign(block=2),
 }
 
-AS_PAIRS = ("5 of 5, 12 people", "5 of 5, 4 people", "3 of 6, 8 people, one system polarises")  # read by both boards
-
 
 @dataclass(frozen=True)
 class Ranked:
@@ -97,17 +94,16 @@ def drawn(c: Campaign, seed: int) -> Ranked:
 
 
 @cache
-def truth(c: Campaign, as_what: str) -> np.ndarray:
+def truth(c: Campaign) -> np.ndarray:
     """(systems,) in rating points with mean 0; equal systems are equal."""
     rng = np.random.default_rng(4522)
     everybody = np.arange(TRUTH_DRAWS)
     system = np.argsort(rng.random((TRUTH_DRAWS, c.systems)), axis=1)[:, : c.block]
     seen = seen_by(c, system, everybody, everybody, rng)
     best_first = np.take_along_axis(system, np.lexsort((rng.random(seen.shape), -seen)), axis=1)
-    likelihood = likelihood_of_orders if as_what == "rankings" else likelihood_of_pairs
 
     def loss(free: np.ndarray) -> float:
-        return -float(np.mean(likelihood(c, np.append(free, -free.sum())[best_first])))
+        return -float(np.mean(likelihood_of_orders(c, np.append(free, -free.sum())[best_first])))
 
     free = optimize.minimize(loss, np.zeros(c.systems - 1), tol=1e-9).x
     strength = RATING_POINTS * np.append(free, -free.sum())
@@ -123,12 +119,6 @@ def likelihood_of_orders(c: Campaign, theta: np.ndarray) -> np.ndarray:
     return theta.sum(axis=1) + np.logaddexp.reduce([-each for each in left])
 
 
-def likelihood_of_pairs(c: Campaign, theta: np.ndarray) -> np.ndarray:
-    """The same of the pairs that are told."""
-    told = [p for p in combinations(range(c.block), 2) if not c.is_best_worst or p[0] == 0 or p[1] == c.block - 1]
-    return -np.sum([np.log1p(np.exp(theta[:, j] - theta[:, i])) for i, j in told], axis=0)
-
-
 def ranks(c: Campaign, ranked: Ranked) -> np.ndarray:
     """(rankings, block), 0 is best"""
     if c.is_best_worst:
@@ -137,58 +127,24 @@ def ranks(c: Campaign, ranked: Ranked) -> np.ndarray:
     return (ranked.seen[:, :, None] < ranked.seen[:, None, :]).sum(axis=2)
 
 
-def read_as_rankings(c: Campaign, ranked: Ranked) -> PeopleBoard:
+def read(c: Campaign, ranked: Ranked) -> PeopleBoard:
     number = np.repeat(np.arange(len(ranked.system)), c.block)
     places = number, ranked.system.ravel(), ranks(c, ranked).ravel()
     is_open = np.full(len(ranked.system), c.is_best_worst)
     return board_from_rankings(c.systems, *places, ranked.context, ranked.person, is_open)
 
 
-def read_as_pairs(c: Campaign, ranked: Ranked) -> PeopleBoard:
-    """What was not asked is no pair."""
-    rank, first, second, outcome, row = ranks(c, ranked), [], [], [], []
-    for i, j in combinations(range(c.block), 2):
-        told = np.flatnonzero((rank[:, i] != rank[:, j]) | (not c.is_best_worst))
-        first.append(ranked.system[told, i])
-        second.append(ranked.system[told, j])
-        outcome.append(np.sign(rank[told, j] - rank[told, i]))
-        row.append(told)
-    of = np.concatenate(row)
-    judged = (np.concatenate(part) for part in (first, second, outcome))
-    return board_from_pairs(c.systems, *judged, ranked.context[of], ranked.person[of])
+def judged_pairs(c: Campaign, ranked: Ranked) -> np.ndarray:
+    """(4, judgments): ranking, its first output and its second by their place in it, +1, 0 or -1 for the first. What was not
+    asked is no pair."""
+    places, (i, j) = ranks(c, ranked), np.triu_indices(c.block, 1)
+    outcome = np.sign(places[:, j] - places[:, i])  # (rankings, pairs)
+    number, pair = np.nonzero((outcome != 0) | (not c.is_best_worst))
+    return np.stack([number, i[pair], j[pair], outcome[number, pair]])
 
 
-READ = {"rankings": read_as_rankings, "all pairs": read_as_pairs}
-
-
-def measured(c: Campaign, as_what: str, seeds: range) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Of each campaign: the share of pairs of systems whose interval holds the truth, is a system called better that is not,
-    the mean standard error of differences, and the mean square of their errors."""
-    value, (i, j) = truth(c, as_what), np.triu_indices(c.systems, 1)
-    true = value[:, None] - value[None, :]
-    (covered, se, error), false = np.zeros((3, len(seeds))), np.zeros(len(seeds), dtype=bool)
-    for k, seed in enumerate(seeds):
-        board = READ[as_what](c, drawn(c, seed))
-        off = (board.difference - true)[i, j]
-        reach = (stats.t.ppf((1 + CONFIDENCE) / 2, board.df) * board.se)[i, j]
-        covered[k], se[k], error[k] = (np.abs(off) <= reach).mean(), board.se[i, j].mean(), (off**2).mean()
-        false[k] = (board.above & (true <= 0)).any()
-    return covered, false, se, error
-
-
-def main() -> None:
-    asked = options(__doc__).parse_args()
-    head("rankings", "systems", "read as", "N", "coverage", "SE", "false “above”", "SE", "stated SE",
-         "root mean square error", left=3)  # fmt: skip
-    for as_what, name, what in product(READ, CAMPAIGNS, ("apart", "equal")):
-        if asked.only not in name or (as_what == "all pairs" and name not in AS_PAIRS):
-            continue
-        c = CAMPAIGNS[name]
-        c = c if what == "apart" else replace(c, strengths=(0.5,) * c.systems)
-        *parts, se, error = measured(c, as_what, range(asked.seed, asked.seed + asked.n))
-        shares = (f"{100 * share:.1f}%" for part in parts for share in of_campaigns(part))
-        row(name, what, as_what, asked.n, *shares, f"{se.mean():.1f}", f"{np.sqrt(error.mean()):.1f}")
-
-
-if __name__ == "__main__":
-    main()
+def rows_of(c: Campaign, ranked: Ranked) -> Iterator[Row]:
+    """As a file has them"""
+    number, i, j, outcome = judged_pairs(c, ranked)
+    sides = ranked.system[number, i], ranked.system[number, j]
+    return judgments(ranked.context[number], *sides, ranked.person[number], outcome, ({"ranking": f"r{n}"} for n in number))

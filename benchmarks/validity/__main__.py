@@ -5,10 +5,14 @@ A run that is cut goes on where it was; a changed generator or estimator starts 
 import argparse
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from benchmarks.validity.claims import Claim, claims, rows
-from benchmarks.validity.harness import WORKERS, Store, run
+from benchmarks.database import own_database
+from benchmarks.validity.claims import FEW, Claim, claims, rows
+from benchmarks.validity.generators import Campaign
+from benchmarks.validity.harness import WORKERS, Store, draw_seed, run
 from benchmarks.validity.report import replaced, table
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -17,7 +21,10 @@ DOCUMENT, STORE = ROOT / "docs/results/validity.md", ROOT / "var/validity.jsonl"
 
 def arguments(args: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.validity", description=__doc__)
-    parser.add_argument("--n", type=int, default=200, help="simulations of each scenario (default %(default)s)")
+    parser.add_argument("--n", type=int, help=f"simulations of each scenario (default 200, of questions and plans {FEW})")
+    parser.add_argument(
+        "--imported", type=int, default=0, help="of each question and plan, go through files too (default none)"
+    )
     parser.add_argument("--only", default="", help="claims or scenarios whose name contains this")
     parser.add_argument("--workers", type=int, default=WORKERS, help="processes (default %(default)s)")
     parser.add_argument("--store", type=Path, default=STORE, help="where simulations are kept (default var/validity.jsonl)")
@@ -38,11 +45,14 @@ def main(args: list[str] | None = None) -> int:
     options = arguments(args)
     store = Store(options.store)
     asked = [chosen(claim, options.only) for claim in claims()]
-    if not options.tables:
-        progress(run([c for claim in asked for c in claim.scenarios.values()], options.n, store, options.workers))
+    if options.imported:
+        imported({c for claim in asked for c in claim.scenarios.values() if not isinstance(c, Campaign)}, options.imported)
     failed = False
     for claim, whole in zip(asked, claims()):
-        measured = rows(claim, lambda campaign: store.records(campaign, options.n))
+        n = options.n or claim.n
+        if not options.tables:
+            progress(run(claim.scenarios.values(), n, store, options.workers))
+        measured = rows(claim, partial(store.records, n=n))
         if not measured:
             continue
         print(f"\n{claim.name}\n{table(claim, measured)}", flush=True)
@@ -51,6 +61,15 @@ def main(args: list[str] | None = None) -> int:
             document = options.document.read_text(encoding="utf-8")
             options.document.write_text(replaced(document, claim.name, table(claim, measured)), encoding="utf-8")
     return int(failed)
+
+
+def imported(asked: set, n: int) -> None:
+    """Raises SystemExit where the commands and the default board say otherwise than the harness."""
+    with own_database(), TemporaryDirectory() as folder:
+        for one in sorted(asked, key=str):
+            for seed in range(n):
+                one.compared(Path(folder), draw_seed(one, seed))
+            print(f"{one}: {n} through files", file=sys.stderr, flush=True)
 
 
 def progress(left) -> None:

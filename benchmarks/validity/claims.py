@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.questions import planned_rankings
+from benchmarks.questions.asked import campaigns
+from benchmarks.validity import planned
 from benchmarks.validity.generators import Campaign
 from benchmarks.validity.simulation import Record
 
@@ -15,6 +18,7 @@ SCORES = Campaign(SYSTEMS)
 PAIRS = Campaign(tuple(1.5 * s for s in SYSTEMS), design="pairs", noise_scale=1.0)
 HEAVY = dict(severity=1.0, use=0.3, tails=True, drift=0.5, opinion=0.5, noise="t")  # all that the estimator does not assume
 ORDERED = Campaign(SYSTEMS, contexts=60, severity=1.0)  # raw means of 12 annotators, k = 3, even: tau 0.84
+FEW = 100  # simulations of each question or plan, where nobody says how many
 ENOUGH = 12  # annotators, from which on intervals must not be too wide either
 
 
@@ -33,10 +37,11 @@ class Claim:
     simulations, where the claim needs its own number; share: is the figure shown in per cent?"""
 
     name: str
-    scenarios: dict[str, Campaign]
+    scenarios: dict[str, Any]
     figure: Callable[[Sequence[Record]], Figure]
     bounds: Callable[[Any], tuple[float, float]]
     share: bool = True
+    n: int = 200
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,13 @@ def oracle_width(records: Sequence[Record]) -> float:
     """Of who knows how much the estimate varies from campaign to campaign: 2 * 1.96 of its SD, over all pairs of systems."""
     differences = np.array([record["difference"] for record in records])  # (campaigns, pairs)
     return float(2 * 1.96 * np.sqrt(differences.var(axis=0, ddof=1).mean()))
+
+
+def plans(records: Sequence[Record]) -> Figure:
+    """How many find what they were planned for, with 80%; where none could be made, nothing is found."""
+    wanted = [record["wanted"] for record in records if record["wanted"] is not None]
+    beside = {"planned, median": f"{np.median(wanted or [np.nan]):.3f}", "no plan": f"{1 - len(wanted) / len(records):.1%}"}
+    return Figure(*mean([float(record["found"]) for record in records]), beside)
 
 
 def order(records: Sequence[Record]) -> Figure:
@@ -173,5 +185,8 @@ def claims() -> list[Claim]:
         Claim("ranks", grid() | harder(), share_of("ranks"), _between(0.95, 1.0)),
         Claim("false", equal(), share_of("false"), _between(0.0, 0.05)),
         Claim("order", orders(), order, _between(0.0, 2.0), share=False),
+        Claim("plan", planned.scenarios() | planned_rankings.scenarios(), plans, _between(0.75, 0.85), n=FEW),
+        Claim("questions", campaigns(equal=False) | campaigns(equal=True), coverage, _between(0.93, 1.0), n=FEW),
+        Claim("questions-false", campaigns(equal=True), share_of("false"), _between(0.0, 0.05), n=FEW),
         Claim("apart", apart(), share_of("across"), _between(0.0, 0.0)),
     ]

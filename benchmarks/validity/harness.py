@@ -8,22 +8,23 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from benchmarks.validity import generators, simulation
+from benchmarks.validity import crowds, default_path, generators, planned, simulation
 from benchmarks.validity.generators import Campaign
 from benchmarks.validity.simulation import Record
 
 WORKERS = 2
 
 
-def draw_seed(campaign: Campaign, seed: int) -> int:
+def draw_seed(campaign: Any, seed: int) -> int:
     """Another one for each campaign and simulation."""
     return int(_digest(f"{_described(campaign)} {seed}"), 16)
 
 
-def _described(campaign: Campaign) -> str:
+def _described(campaign: Any) -> str:
     return json.dumps(asdict(campaign), sort_keys=True)
 
 
@@ -45,6 +46,10 @@ def _without_docstrings(tree: ast.Module) -> str:
 
 
 VERSION = code_version([Path(generators.__file__), Path(simulation.__file__), *simulation.SOURCES])
+ROOT = Path(__file__).resolve().parents[2]
+ROOMS = "benchmarks/questions", "annotation/design", "leaderboard/rating/rankings", "leaderboard/rating/crossed"
+OTHERS = [file for room in ROOMS for file in sorted((ROOT / room).glob("*.py"))]
+OTHER_VERSION = code_version([*OTHERS, *(Path(str(module.__file__)) for module in (crowds, default_path, planned))])
 
 
 class Store:
@@ -72,29 +77,38 @@ class Store:
             out.write("\n" * self.cut + json.dumps([key, value]) + "\n")
         self.cut = False
 
-    def records(self, campaign: Campaign, n: int) -> list[Record]:
+    def records(self, campaign: Any, n: int) -> list[Record]:
         kept = (self.lines.get(simulation_key(campaign, seed)) for seed in range(n))
         return [record for record in kept if isinstance(record, dict)]
 
 
-def simulation_key(campaign: Campaign, seed: int) -> str:
-    return f"{VERSION} {_digest(_described(campaign))} {seed}"
+def simulation_key(campaign: Any, seed: int) -> str:
+    return f"{_version(campaign)} {_digest(_described(campaign))} {seed}"
 
 
-def truth_key(campaign: Campaign) -> str:
-    return f"{VERSION} truth {_digest(_described(generators.population(campaign)))}"
+def truth_key(campaign: Any) -> str:
+    of = generators.population(campaign) if isinstance(campaign, Campaign) else campaign
+    return f"{_version(campaign)} truth {_digest(_described(of))}"
 
 
-def _truth_task(campaign: Campaign) -> tuple[str, list[float]]:
-    return truth_key(campaign), generators.truth(generators.population(campaign)).tolist()
+def _version(campaign: Any) -> str:
+    return VERSION if isinstance(campaign, Campaign) else VERSION + OTHER_VERSION
 
 
-def _simulation_task(work: tuple[Campaign, list[float], int]) -> tuple[str, Record]:
+def _truth_task(campaign: Any) -> tuple[str, list[float]]:
+    is_here = isinstance(campaign, Campaign)
+    true = generators.truth(generators.population(campaign)) if is_here else campaign.truth()
+    return truth_key(campaign), true.tolist()
+
+
+def _simulation_task(work: tuple[Any, list[float], int]) -> tuple[str, Record]:
     campaign, true, seed = work
-    return simulation_key(campaign, seed), simulation.simulate(campaign, np.array(true), draw_seed(campaign, seed))
+    given = np.array(true), draw_seed(campaign, seed)
+    is_here = isinstance(campaign, Campaign)
+    return simulation_key(campaign, seed), simulation.simulate(campaign, *given) if is_here else campaign.simulate(*given)
 
 
-def run(campaigns: Iterable[Campaign], n: int, store: Store, workers: int = WORKERS) -> Iterator[int]:
+def run(campaigns: Iterable[Any], n: int, store: Store, workers: int = WORKERS) -> Iterator[int]:
     """Simulates what the store lacks, the first seed of all campaigns first; yields how many are left."""
     campaigns = list(dict.fromkeys(campaigns))
     truths = {truth_key(c): c for c in campaigns if truth_key(c) not in store.lines}

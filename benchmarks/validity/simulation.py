@@ -11,7 +11,7 @@ from benchmarks.validity import generators
 from benchmarks.validity.generators import Answers, Campaign
 from leaderboard.rating import decision, mixed_model, people_board
 from leaderboard.rating.decision import CONFIDENCE
-from leaderboard.rating.people_board import board_from_pairs, board_from_scores
+from leaderboard.rating.people_board import PeopleBoard, board_from_pairs, board_from_scores
 
 Record = dict  # of one simulated campaign, as `simulate` makes it
 MODULES = (people_board, mixed_model, decision)
@@ -31,41 +31,44 @@ class Statement:
     component: np.ndarray
 
 
-def read(campaign: Campaign, answers: Answers) -> Statement:
-    """What people's board states about people in general."""
+def board_of(campaign: Campaign, answers: Answers) -> PeopleBoard:
     who = answers.context, answers.annotator
     if campaign.design == "pairs":
         judged = answers.first, answers.second, answers.outcome
-        board = board_from_pairs(campaign.systems, *judged, *who, group=answers.group)
-    else:
-        board = board_from_scores(campaign.systems, answers.system, *who, answers.value, group=answers.group)
+        return board_from_pairs(campaign.systems, *judged, *who, group=answers.group)
+    return board_from_scores(campaign.systems, answers.system, *who, answers.value, group=answers.group)
+
+
+def stated(board: PeopleBoard) -> Statement:
+    """What people's board states about people in general."""
     unit = board.scale or 1.0
     half_width = stats.t.ppf((1 + CONFIDENCE) / 2, board.df) * board.se / unit
     return Statement(board.difference / unit, half_width, board.above, board.rank_low, board.rank_high, board.component)
 
 
 def simulate(campaign: Campaign, true: np.ndarray, seed: int) -> Record:
-    """covered: share of the pairs of systems whose interval holds the true difference; width: the median of these intervals;
-    difference: estimated, of each pair; ranks: do all rank intervals hold; false: is a system called better that is not;
-    across: statements about systems that cannot be compared; tau, raw_tau: Kendall's, of the board's order and of the raw
-    means' with the truth."""
+    """`beside`, and ranks: do all rank intervals hold; across: statements about systems that cannot be compared; tau, raw_tau:
+    Kendall's, of the board's order and of the raw means' with the truth."""
     answers = generators.draw_answers(campaign, seed)
-    stated = read(campaign, answers)
-    strengths = np.asarray(campaign.strengths)
-    first, second = np.triu_indices(campaign.systems, 1)
-    together = compared(campaign)
-    pairs = together[first, second]
-    first, second = first[pairs], second[pairs]
-    error = np.abs(stated.difference - (true[:, None] - true[None, :]))[first, second]
-    half_width = stated.half_width[first, second]
+    said, strengths, together = stated(board_of(campaign, answers)), np.asarray(campaign.strengths), compared(campaign)
+    return beside(said, true, strengths, together) | {
+        "ranks": ranks_hold(said, strengths),
+        "across": statements_across(said, together),
+        **taus(said, answers, strengths),
+    }
+
+
+def beside(said: Statement, true: np.ndarray, strengths: np.ndarray, together: np.ndarray) -> Record:
+    """covered: share of the pairs of systems whose interval holds the true difference; width: the median of these intervals;
+    difference: estimated, of each pair; false: is a system called better that is not."""
+    first, second = np.nonzero(np.triu(together, 1))
+    error = np.abs(said.difference - (true[:, None] - true[None, :]))[first, second]
+    half_width = said.half_width[first, second]
     return {
         "covered": float((error <= half_width).mean()),
         "width": float(np.median(2 * half_width)),
-        "difference": np.round(stated.difference[first, second], 6).tolist(),
-        "ranks": ranks_hold(stated, strengths),
-        "false": bool((stated.above & together & (strengths[:, None] <= strengths[None, :])).any()),
-        "across": statements_across(stated, together),
-        **taus(stated, answers, strengths),
+        "difference": np.round(said.difference[first, second], 6).tolist(),
+        "false": bool((said.above & together & (strengths[:, None] <= strengths[None, :])).any()),
     }
 
 

@@ -5,8 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from annotation.quality.mad import keep_mask
+from benchmarks.questions.asked import Asked
 from benchmarks.validity import default_path, imported, planned
-from benchmarks.validity.crowds import Crowd, draw, scenarios
+from benchmarks.validity import rows as row_files
+from benchmarks.validity.crowds import Crowd, Entered, draw, scenarios
 from leaderboard.boards import queries
 
 pytestmark = pytest.mark.django_db
@@ -36,11 +39,20 @@ def test_nobody_judges_a_pair_twice(more):
     assert np.unique(judged, axis=1).shape[1] == judged.shape[1] == (200 if more else 12 * 5 * 3)
 
 
+def kept(entered: Entered) -> np.ndarray:
+    """(scores,) what the default filter keeps, by the table that the assessment makes."""
+    _, column = np.unique(entered.context * (entered.system.max() + 1) + entered.system, return_inverse=True)
+    _, row = np.unique(entered.person, return_inverse=True)
+    table = np.full((row.max() + 1, column.max() + 1), np.nan)
+    table[row, column] = entered.value
+    return keep_mask(table)[row, column]
+
+
 def test_the_filter_changes_no_board(tmp_path):
     """What it drops is counted all the same: 12 contexts x 3 systems x 3 scores."""
     crowd = Crowd((0.0, 0.3, 0.6), people=6, contexts=12)
     entered = draw(crowd, 3)
-    assert default_path.kept(entered).sum() < len(entered.value) == 108
+    assert kept(entered).sum() < len(entered.value) == 108
     board = imported.played(tmp_path, crowd, entered, "--mad", "0.5")
     assert board.played == 108
     assert [r.rating for r in board.ratings.order_by("name")] == pytest.approx(
@@ -52,9 +64,9 @@ def test_contexts_of_a_topic_are_a_group_that_nobody_declared(tmp_path, monkeypa
     """The board says so, and its intervals are wider than with contexts that are all apart."""
     crowd = Crowd((0.0, 0.3, 0.6, 0.9), people=6, contexts=32, topics=4, topic=2.0)
     texts = ["a ship sails the sea", "flour for a cake", "who won that match", "my knee hurts"]
-    alone = ({name: said for name, said in row.items() if name != "group"} for row in imported.outputs(crowd))
+    alone = ({name: said for name, said in row.items() if name != "group"} for row in row_files.outputs(crowd))
     rows = [row | {"context": [texts[int(row["context_id"][1:]) % 4]]} for row in alone]
-    monkeypatch.setattr(imported, "outputs", lambda crowd: iter(rows))
+    monkeypatch.setattr(row_files, "outputs", lambda crowd: iter(rows))
     entered = draw(crowd, 5)
     found, alone = imported.played(tmp_path, crowd, entered), default_path.board(crowd, entered)
     width = {r.name: r.high - r.low for r in found.ratings.all()}
@@ -73,8 +85,14 @@ def test_the_commands_give_the_harness_plan(tmp_path, row):
     """The same smallest difference from the imported pilot, and the same statement of the imported campaign."""
     one = planned.scenarios()[row]
     smaller = replace(one, crowd=replace(one.crowd, contexts=20), pilot_contexts=10)
-    _, wanted = planned.compared(planned.simulated, planned.through_commands, smaller, 5, tmp_path)
-    assert 0 < wanted < 2
+    smaller.compared(tmp_path, 5)
+    assert 0 < smaller.simulate(smaller.truth(), 5)["wanted"] < 2
+
+
+def test_marks_and_grades_go_through_the_commands(tmp_path):
+    """Pairs with "both bad" and "cannot say", and marked errors: the board says what the harness says of the answers."""
+    for kind in ("how much better, both bad and cannot say", "sum of marked errors' weights"):
+        Asked(kind).compared(tmp_path, 3)
 
 
 def drawn_difference(crowd: Crowd, seed: int) -> float:

@@ -34,23 +34,21 @@ class TestBoard:
     @pytest.mark.parametrize("kind", CAMPAIGNS)
     def test_a_board_that_is_too_sure_is_reported(self, kind, monkeypatch):
         """Intervals of a third of their width hold the truth about half the time: 1.96 / 3 = 0.65 SE, 49% of a normal."""
-        right = simulation.read
+        right = simulation.stated
 
-        def too_sure(campaign, answers):
-            stated = right(campaign, answers)
+        def too_sure(board):
+            stated = right(board)
             return replace(stated, half_width=stated.half_width / 3)
 
-        monkeypatch.setattr(simulation, "read", too_sure)
+        monkeypatch.setattr(simulation, "stated", too_sure)
         found = measured(CAMPAIGNS[kind])
         assert found.holds == "no" and 0.2 < found.figure.value < 0.8
 
     def test_a_board_that_always_claims_is_reported(self, monkeypatch):
         """Equal systems of which one is always called better: a false statement in each campaign."""
-        right = simulation.read
+        right = simulation.stated
         above = np.eye(5, k=1, dtype=bool)
-        monkeypatch.setattr(
-            simulation, "read", lambda c, answers: replace(right(c, answers), above=above, rank_low=np.arange(5) + 2)
-        )
+        monkeypatch.setattr(simulation, "stated", lambda board: replace(right(board), above=above, rank_low=np.arange(5) + 2))
         campaign = replace(Campaign(), strengths=claims.EQUAL)
         record = simulate(campaign, np.full(5, 3.0), 0)
         assert record["false"] is True and record["ranks"] is False
@@ -71,7 +69,7 @@ class TestBoard:
         campaign = Campaign((0.0, 1.0), contexts=40, severity=0.3, use=0, taste=0, luck=0, noise_scale=1e-3, k=4)
         answers = draw_answers(campaign, 1)
         answers = replace(answers, value=1.0 * answers.value)
-        stated = simulation.read(campaign, answers)
+        stated = simulation.stated(simulation.board_of(campaign, answers))
         raw = raw_means(answers, 2)
         assert stated.difference[1, 0] == pytest.approx(raw[1] - raw[0], abs=0.15)
         assert stated.difference[1, 0] == pytest.approx(1, abs=0.15)
