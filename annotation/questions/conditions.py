@@ -52,6 +52,16 @@ def in_words(asked_if: Mapping[str, Any]) -> str:
     return " ".join(filter(None, ["asked only if", asked_if["criterion"], "is", WORDS[way], str(asked_if[way])]))
 
 
+def untold(criterion: str, asked_if: Mapping[str, Any]) -> str:
+    """What must be said with what judges say of the criterion, since none is told of its condition; empty without one."""
+    if not asked_if:
+        return ""
+    return (
+        f"{criterion} is {in_words(asked_if)}. No judge is told so: how a judge agrees with people is known of the outputs that"
+        " people were asked about, and its own means and boards are about all outputs."
+    )
+
+
 def _numbers(asked_if: Mapping[str, Any]) -> str:
     return ", ".join(map(str, asked_if[TURN]))
 

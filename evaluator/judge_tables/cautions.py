@@ -4,7 +4,8 @@ API."""
 from collections.abc import Iterable
 from typing import Any
 
-from annotation.models import Snapshot
+from annotation.models import Criterion, Snapshot
+from annotation.questions.conditions import untold
 from annotation.snapshots import since_frozen
 
 SIMULATED = "SIMULATED: a program made these judgments."
@@ -22,12 +23,12 @@ def _of_one(about: dict[str, Any]) -> list[str]:
     rows = [row for table in about.get("tables", {}).values() for row in table["rows"]]
     doubts = dict.fromkeys(row["settings"]["doubt"] for row in rows if "doubt" in (row.get("settings") or {}))
     simulated = [SIMULATED] if about["simulated"] else []
-    return [*doubts, *simulated, *filter(None, [about["warning"]]), *about.get("since", [])]
+    return [*doubts, *simulated, *filter(None, [about["warning"], about.get("untold")]), *about.get("since", [])]
 
 
 def as_of_now(record: dict[str, Any]) -> dict[str, Any]:
-    """The same with `since`, what became of its snapshots later, and `cautions`, all that must be said with it; so has what it
-    says of several campaigns, in `transfer` or alone."""
+    """The same with `since`, what became of its snapshots later, `untold`, when its criterion is asked, and `cautions`, all
+    that must be said with it; so has what it says of several campaigns, in `transfer` or alone."""
     if "campaigns" in record:
         now = record | {"campaigns": _since(record["campaigns"])}
     else:
@@ -37,7 +38,15 @@ def as_of_now(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _since(about: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [one | {"since": _became(one["campaign"], one["snapshot"])} for one in about]
+    return [
+        one | {"since": _became(one["campaign"], one["snapshot"]), "untold": _untold(one["campaign"], one.get("criterion", ""))}
+        for one in about
+    ]
+
+
+def _untold(slug: str, criterion: str) -> str:
+    asked = Criterion.objects.filter(campaign__slug=slug, campaign__deleted_at=None, name=criterion).first()
+    return untold(criterion, asked.asked_if) if asked else ""
 
 
 def _became(slug: str, name: str) -> list[str]:

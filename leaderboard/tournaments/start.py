@@ -9,6 +9,7 @@ from django.db.models import Count
 
 from annotation import jobs
 from annotation.models import AuditEvent, Campaign, Job, Output
+from annotation.questions.conditions import untold
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator.comparator.settings import check_seed
@@ -176,7 +177,8 @@ def _who_judges(campaign, basis: str, judge: Judge | None, snapshot, criterion) 
         about = _criterion_beside(campaign, judge.version, snapshot, criterion, basis)
     else:
         about = _criterion_of_people(campaign, snapshot, criterion, basis)
-    return judge, about, " ".join(filter(None, doubts))
+    asked = campaign.criteria.filter(name=about).first()
+    return judge, about, " ".join(filter(None, [*doubts, untold(about, asked.asked_if) if asked else ""]))
 
 
 def _check_level(basis: str, level: str, rules: Rules) -> None:

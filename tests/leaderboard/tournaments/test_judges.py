@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from annotation.models import Output
 from core.errors import Refused
+from evaluator.judge_tables.cautions import as_of_now
 from evaluator.judges.protocol import AskedVerdicts, Preferences
 from evaluator.judges.texts import Text
 from evaluator.roster import judge_named
@@ -60,6 +61,17 @@ class TestImportedScores:
             assert game.outcome == ("A" if ahead else "B") and (game.p_a > game.p_b) == ahead
         order = [row.name for row in board.ratings.order_by("-rating")]
         assert order == ["Person", "Fine", "Plain", "Poor"]
+
+    def test_nobody_told_it_when_a_criterion_is_asked(self, elsewhere):
+        elsewhere.campaign.criteria.filter(name="Overall").update(asked_if={"criterion": "Wit", "below": 3})
+        said = "Overall is asked only if Wit is below 3. No judge is told so:"
+        for basis in ("judge", "corrected"):
+            asked = start_tournament(elsewhere.campaign, basis, judge_named(elsewhere.campaign, "elsewhere"))
+            assert asked.settings["warning"].count(said) == 1
+        assert said not in start_tournament(elsewhere.campaign, "people").settings["warning"]
+        record = {"campaign": "talk", "snapshot": elsewhere.campaign.snapshots.get().name, "simulated": False, "warning": ""}
+        (caution,) = as_of_now(record | {"criterion": "Overall"})["cautions"]
+        assert caution.startswith(said) and as_of_now(record | {"criterion": "Wit"})["cautions"] == []
 
     def test_peoples_ties_become_its_own(self, elsewhere):
         """Where people give Fine and Plain the same score, one pair in six is a tie; so are the sixth of the judge's smallest
