@@ -14,7 +14,7 @@ from annotation.data.fields import JUDGES_ARE_PEOPLE
 from annotation.data.insertion import Insertion, give_keys
 from annotation.data.shapes.values import LANGUAGE_MODEL, number
 from annotation.data.spellings import Spellings
-from annotation.models import Annotator, Campaign, Criterion, LikertScore, Output, PairwiseJudgment
+from annotation.models import Annotator, Assignment, Campaign, Criterion, LikertScore, Output, PairwiseJudgment
 from annotation.questions import conditions, registry, store
 from annotation.questions.columns import is_cannot_say
 from annotation.questions.conditions import in_words
@@ -120,8 +120,9 @@ class ScoresImport(RowsImport):
         self.first: dict[str, Row] = {}
         self.scaled: set[str] = set()  # criteria whose scale the file states
         self.turned: list[Criterion] = []
-        self.suggestions: dict[tuple[int, str], dict] = {}  # by output and criterion: {"by", "marks"}
+        self.suggestions: dict[tuple[int, str], dict | None] = {}  # by output and criterion: {"by", "marks"}; None: no longer
         self.suggested_before = self._suggested_before() if self.asked.takes_suggestions else {}
+        self.handed = self._handed_out() if self.suggested_before else set()
         self.in_words: dict[str, dict[str, float]] = {}  # by criterion: {a word of the file: the point that it was read as}
         live = store.about_outputs(self.campaign).filter(retracted_at=None)
         detail = F("detail") if self.asked.is_told_by_detail else Value(None, output_field=JSONField())
@@ -133,13 +134,13 @@ class ScoresImport(RowsImport):
 
     def take(self, row: Row) -> None:
         said = row.get(self.asked.value_column)
+        if self.asked.takes_suggestions and row.truth("suggestion"):
+            self.suggest(row, self.output(row), self.criterion(row))
+            return
         if (row.is_blank(self.asked.value_column) or _is_no_point(said)) and not row.truth(CANNOT_SAY):
             raise NotAnswered(f"has no {self.asked.value_column}{f' ({said.strip()})' if _is_no_point(said) else ''}")
         output = self.output(row)
         criterion = self.criterion(row)
-        if self.asked.takes_suggestions and row.truth("suggestion"):
-            self.suggest(row, output, criterion)
-            return
         annotator = self.annotators.named(row)
         given = self.asked.imported(row, criterion)
         if isinstance(said, str) and given.value is not None and number(said) is None and "," not in said:
@@ -170,14 +171,30 @@ class ScoresImport(RowsImport):
         rows = outputs.values_list("pk", "metadata__suggested")
         return {(pk, name): one for pk, by_criterion in rows for name, one in by_criterion.items()}
 
+    def _handed_out(self) -> set[int]:
+        """Outputs that somebody was ever given to judge."""
+        return set(Assignment.objects.filter(item__campaign=self.campaign).values_list("item__output_id", flat=True).distinct())
+
     def suggest(self, row: Row, output: Output, criterion: Criterion) -> None:
-        """What annotators begin with, once for each output: who answered before saw what was there then."""
-        found, key = self.asked.suggestion(row, criterion, output), (output.pk, criterion.name)
-        known = self.suggestions.get(key) or self.suggested_before.get(key)
-        if known is None:
-            self.suggestions[key] = found
-        elif known != found:
-            raise BadField("suggestion", f"is another than this output has from {quoted(known['by'])}")
+        """What annotators begin with. Another takes its place, and none where the row has no marks, as long as nobody was given
+        the output: all who judge an output see the same."""
+        key = (output.pk, criterion.name)
+        before = self.suggestions.get(key, self.suggested_before.get(key))
+        if row.is_blank(self.asked.value_column):
+            if before is None:
+                raise NotAnswered(f"has no {self.asked.value_column}")
+            found = None
+        else:
+            found = self.asked.suggestion(row, criterion, output)
+        if before == found:
+            return
+        if key in self.suggestions:
+            raise BadField("suggestion", f"is another than this output has from {quoted((before or {}).get('by', ''))}")
+        if before is not None and output.pk in self.handed:
+            raise NotAnswered(
+                f"changes what is suggested, and annotators were given the output as {quoted(before['by'])} has it"
+            )
+        self.suggestions[key] = found
 
     def output(self, row: Row) -> Output:
         context, sample = self.context(row), row.whole("sample", default=0) or 0
@@ -335,7 +352,9 @@ class ScoresImport(RowsImport):
     def news(self):
         said = [row for row in self.new_answers if not row.cannot_say]
         unsaid = [row for row in self.new_answers if row.cannot_say]
-        suggested = [("suggestions", list(self.suggestions))] if self.suggestions else []
+        made = {None: "suggestions", True: "suggestions changed", False: "suggestions withdrawn"}
+        kinds = [made[bool(found) if key in self.suggested_before else None] for key, found in self.suggestions.items()]
+        suggested = [(name, [one for one in kinds if one == name]) for name in made.values()]
         answers = [("annotators", self.annotators.new), (self.kind, said), (UNSAID, unsaid)]
         return [("criteria", self.new_criteria), *answers, *suggested]
 
@@ -366,4 +385,6 @@ class ScoresImport(RowsImport):
         for (output, name), found in self.suggestions.items():
             metadata = outputs[output].metadata
             metadata["suggested"] = {**metadata.get("suggested", {}), name: found}
+            if found is None:
+                del metadata["suggested"][name]
         Output.objects.bulk_update(outputs.values(), ["metadata"], batch_size=500)

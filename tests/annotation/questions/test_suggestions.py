@@ -13,7 +13,7 @@ from annotation.assessment.assess import assess
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.data.export import as_csv, as_jsonl, exported_answers
 from annotation.data.importer import import_answers, import_outputs
-from annotation.models import LikertScore, User
+from annotation.models import LikertScore, Output, User
 from annotation.people.accounts import add_annotator
 from annotation.questions import registry
 from annotation.questions.spans.suggestions import fates
@@ -128,13 +128,33 @@ def test_a_campaign_without_them_has_none_of_it(campaign):  # noqa: F811
     assert "suggested" not in row and kept_of(campaign) == ""
 
 
-def test_twice_is_nothing_new_and_another_is_refused(suggested):
+def test_they_change_until_somebody_has_the_output(suggested):
     def given(content):
         return import_answers(suggested, "spans", io.BytesIO(content.encode()), "again.jsonl")
 
+    def shown(system):
+        return Output.objects.get(system__name=system).metadata["suggested"].get("Errors")
+
     assert given(rows(suggestion=True)).new == {}
-    with pytest.raises(ImportRefused, match="is another than this output has from 'xcomet'"):
-        given(rows({"mt1": []}, suggestion=True, annotator="other"))
+    bob = add_annotator(suggested, User.objects.create_user("bob"))
+    system = next_assignment(bob).item.output.system.name  # in his hands: no answer yet
+    others = sorted({"mt1", "mt2", "mt3"} - {system})
+    before, other = shown(system), {"mt1": [], "mt2": [("Tag", "major", "Style")], "mt3": [("ALT", "major", "Style")]}
+    changed = given(rows(other, suggestion=True, annotator="other"))
+    assert changed.new == {"suggestions changed": 2} and sum(changed.left_out.values()) == 1
+    assert shown(system) == before and [shown(name)["by"] for name in others] == ["other"] * 2
+    nothing = {"context_id": "c1", "aspect": "Errors", "annotator": "other", "suggestion": True, "errors": None}
+    withdrawn = given("".join(json.dumps(nothing | {"system": name}) + "\n" for name in SHOWN))
+    assert withdrawn.new == {"suggestions withdrawn": 2} and [shown(name) for name in others] == [None, None]
+    assert shown(system) == before and given(json.dumps(nothing | {"system": others[0]})).left_out == {"has no errors": 1}
+
+
+def test_a_file_with_two_or_with_an_odd_one_is_refused(suggested):
+    def given(content):
+        return import_answers(suggested, "spans", io.BytesIO(content.encode()), "again.jsonl")
+
+    with pytest.raises(ImportRefused, match="is another than this output has from 'other'"):
+        given(rows({"mt1": []}, suggestion=True, annotator="other") + rows(suggestion=True))
     with pytest.raises(ImportRefused, match="has the severity"):
         given(json.dumps(json.loads(rows().splitlines()[0]) | {"errors": [{"severity": "odd", "text": "x"}], "suggestion": 1}))
 
