@@ -7,7 +7,7 @@ from django.utils.translation import gettext
 from annotation.annotating import places
 from annotation.models import Annotator, AuditEvent, ConsentText, SnapshotMark
 from annotation.questions import store
-from annotation.snapshots import WITHDREW, annotators_in
+from annotation.snapshots import WITHDREW, holds
 from core.errors import Refused
 
 
@@ -42,7 +42,7 @@ def withdraw_annotator(annotator: Annotator, user=None) -> None:
 def _mark_snapshots(annotator: Annotator) -> list[str]:
     marked = []
     for snapshot in annotator.campaign.snapshots.all():
-        if annotator.name in annotators_in(snapshot):
+        if holds(snapshot, "annotator", [annotator.name]):
             SnapshotMark.objects.get_or_create(snapshot=snapshot, reason=f"{annotator.name} {WITHDREW}")
             marked.append(snapshot.name)
     return marked

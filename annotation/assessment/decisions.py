@@ -4,7 +4,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import AuditEvent, Campaign, QualityDecision, SnapshotMark, User
-from annotation.snapshots import systems_in
+from annotation.snapshots import holds
 from core.errors import Refused
 
 
@@ -26,6 +26,6 @@ def overrule(decision: QualityDecision, user: User | None, reason: str) -> None:
 def mark_replaced(campaign: Campaign, system: str, names: set[str]) -> None:
     """Mark the snapshots that hold outputs of a system, which had these names, as its outputs are replaced now."""
     for snapshot in campaign.snapshots.all():
-        if names & systems_in(snapshot):
+        if holds(snapshot, "system", names):
             reason = f"Outputs of {system} were replaced after it was frozen."
             SnapshotMark.objects.get_or_create(snapshot=snapshot, reason=reason[:300])

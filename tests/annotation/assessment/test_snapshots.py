@@ -13,7 +13,7 @@ from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.models import AuditEvent, LikertScore, PairwiseJudgment, Snapshot, User
 from annotation.people.accounts import add_annotator
-from annotation.snapshots import annotators_in, difference, latest_snapshot, read
+from annotation.snapshots import SnapshotContent, difference, holds, latest_snapshot, read, write
 from annotation.tasks import calculate
 from core.errors import Refused
 from evaluator.versions.selectors import basis, lenders
@@ -98,7 +98,8 @@ def test_pairs_judged_on_a_criterion_have_their_own_decision_and_lines(tmp_path,
     content = read(snapshot)
     assert content.judgments == [] and len(content.criterion_judgments) == snapshot.judgments == 24
     assert {row["criterion"] for row in content.criterion_judgments} == {"Fluency"}
-    assert annotators_in(snapshot) == {row["annotator"] for row in content.criterion_judgments}
+    judges = {row["annotator"] for row in content.criterion_judgments}
+    assert len(judges) == 2 and all(holds(snapshot, "annotator", [name]) for name in judges)
     (decision,) = as_dict(snapshot)["pairwise_by_criterion"]
     assert (decision["name"], decision["judgments"]) == ("Fluency", 24)
     world.sign_in(world.alice)
@@ -137,3 +138,19 @@ class TestAcceptedAgain:
         Snapshot.objects.update(accepted_at=after.accepted_at)
         importlib.import_module("annotation.migrations.0012_snapshot_accepted_at").accepted_when_made(apps, None)
         assert Snapshot.objects.filter(accepted_at=F("created_at")).count() == 2
+
+
+def test_whose_rows_it_holds_is_told_by_whole_names():
+    """Also of names with quotation marks, and not by a text that reads like a row."""
+    row = {"context": "c", "checkpoint": "", "sample": 0, "criterion": "Overall", "value": 3}
+    texts = {**{name: row[name] for name in ("context", "checkpoint", "sample")}, "text": '"annotator":"Bob"', "human": False}
+    people, systems = ("Ann", 'Zoë "Z"'), ("bee", "ape 2")
+    scores = [{**row, "annotator": person, "system": system} for person in people for system in systems]
+    content = SnapshotContent(
+        contexts={"c": ['"system":"cat"']}, scores=scores, outputs=[{**texts, "system": s} for s in systems]
+    )
+    digest, packed = write(content)
+    snapshot = Snapshot(digest=digest, content=packed)
+    assert all(holds(snapshot, "annotator", [name]) for name in people) and all(holds(snapshot, "system", [s]) for s in systems)
+    assert not any(holds(snapshot, "annotator", [name]) for name in ("Bob", "An", "Z", "bee"))
+    assert not holds(snapshot, "system", ["cat", "ape", "Ann"]) and holds(snapshot, "system", ["cat", "bee"])
