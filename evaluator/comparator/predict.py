@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from torch import Tensor, nn
+from torch import nn
 from transformers import PreTrainedModel
 
 from evaluator.comparator import storage
@@ -20,16 +20,17 @@ from evaluator.comparator.references import beside_pairs
 from evaluator.comparator.utility_model import UtilityModel, utilities
 from evaluator.encoders import pretrained
 from evaluator.encoders.encoding import Encoder
+from evaluator.encoders.hidden_states import Kept
 from evaluator.judges.protocol import OnProgress, Preferences
 from evaluator.judges.texts import Text, context_key
 
 ALL = -1  # judged by the mean of all members
 # Of contexts, by the SHA-256 of the matcher that was loaded last, and by what else decides how it reads them: the most tokens
 # of a text, and the precision.
-_VECTORS: dict[tuple[str | None, int, str], dict[str, Tensor]] = {}
+_VECTORS: dict[tuple[str | None, int, str], Kept] = {}
 
 
-def _vectors(matcher: str | None, encoder: Encoder) -> dict[str, Tensor]:
+def _vectors(matcher: str | None, encoder: Encoder) -> Kept:
     """Kept for as long as the process lives: all checkpoints of a training answer the same contexts, and each may be a job."""
     reads = matcher, encoder.max_length, encoder.precision
     if matcher is None or reads not in _VECTORS:
@@ -101,7 +102,7 @@ class Comparator(Trained):
         self.matcher = storage.load_matcher(directory, manifest.matcher)  # its cosine stands beside the encoded pair
         self.references = storage.load_references(directory, manifest.references)
         self.wholeness = storage.load_wholeness(directory, manifest)
-        self._untrained_contexts: dict[str, Tensor] = {}
+        self._untrained_contexts: Kept = {}
         self._contexts = _vectors(manifest.matcher, self.encoder)
 
     def utilities(self, texts: Sequence[Text], on_progress: OnProgress | None = None) -> np.ndarray:
@@ -147,8 +148,8 @@ class Comparator(Trained):
     def _in_new_contexts(self, mixed: np.ndarray, texts: Sequence[Text], new: np.ndarray) -> np.ndarray:
         """Utilities (m, c) of the texts, beside the untrained cosines in new contexts"""
         if new.any() and self.manifest.elsewhere:
-            these, known = [text for text, is_new in zip(texts, new) if is_new], self._untrained_contexts
-            cosines = before_training.cosines(self.untrained, self.encoder, these, known=known)  # (k, 2)
+            these, kept = [text for text, is_new in zip(texts, new) if is_new], self._untrained_contexts
+            cosines = before_training.cosines(self.untrained, self.encoder, these, kept=kept)  # (k, 2)
             found = [weights.utilities(u, cosines) for weights, u in zip(self.manifest.elsewhere, mixed[new].T)]
             mixed[new] = np.stack(found, axis=1)
         return mixed
@@ -198,7 +199,7 @@ class Comparator(Trained):
 
         sequences = self.encoder.pairs(texts)
         cosines, likeness = beside_pairs(
-            self.matcher, self.references, self.encoder, texts, tick(len(texts)), known=self._contexts
+            self.matcher, self.references, self.encoder, texts, tick(len(texts)), kept=self._contexts
         )  # (m,), (m,)
         done += len(texts)
         sums, counts = np.zeros((len(texts), len(self.criteria))), np.zeros((len(texts), 1))  # (m, c), (m, 1)

@@ -21,7 +21,7 @@ from transformers import PreTrainedModel
 
 from evaluator.comparator.examples import Exchange
 from evaluator.encoders.encoding import Encoder, last_turns
-from evaluator.encoders.hidden_states import Tick, embeddings
+from evaluator.encoders.hidden_states import Kept, Tick, embeddings, embeddings_by_string, kept_embeddings
 from evaluator.judges.texts import Text
 
 NEAR = 0.05  # width of the kernel over contexts: one whose cosine is so much less counts e times less
@@ -29,7 +29,6 @@ ALIKE = 15.0  # steepness of the kernel over replies
 ANYWHERE = 0.5  # weight of how likely the output is in any context
 AT_ONCE = 64  # texts that are looked at together: 25 MB for 100,000 replies
 NEIGHBOURS = 10  # of an output among the remembered contexts, and of a context among the remembered replies
-KNOWN = 5_000  # contexts whose vectors are kept
 MOST = 20_000  # exchanges that are remembered, drawn by the seed: two kilobytes each, with two replies
 
 
@@ -124,17 +123,17 @@ def beside_pairs(
     texts: Sequence[Text],
     tick: Tick | None = None,
     hidden: Sequence[Any] = (),
-    known: dict[str, torch.Tensor] | None = None,
+    kept: Kept | None = None,
 ) -> tuple[torch.Tensor, np.ndarray]:
     """What stands beside the encoded pair, as `References.beside` gives it: cosines (n,) and the likeness to references (n,);
-    where there are none, the cosines of each output with the last turns of its context, and 0. known: vectors of contexts from
-    earlier calls; it grows, to KNOWN at most."""
+    where there are none, the cosines of each output with the last turns of its context, and 0. kept: vectors of contexts from
+    earlier calls, and this one's; contexts are then embedded apart from the outputs."""
     sides = [last_turns(text.context) for text in texts], [encoder.shown(text.output) for text in texts]
-    known = {} if known is None else known
-    new = [string for string in dict.fromkeys([*sides[0], *sides[1]]) if string not in known]
-    found = known | dict(zip(new, embeddings(apart, encoder, new, tick)))  # each (h,)
-    contexts, outputs = (torch.stack([found[string] for string in side]) for side in sides)  # (n, h), (n, h)
-    known.update((string, found[string].clone()) for string in dict.fromkeys(sides[0]) if len(known) < KNOWN)
+    if kept is None:
+        found = [embeddings_by_string(apart, encoder, [*sides[0], *sides[1]], tick)] * 2
+    else:
+        found = [kept_embeddings(apart, encoder, sides[0], kept), embeddings_by_string(apart, encoder, sides[1], tick)]
+    contexts, outputs = (torch.stack([of[string] for string in side]) for of, side in zip(found, sides))  # (n, h), (n, h)
     if references is None:
         return (contexts * outputs).sum(-1).cpu(), np.zeros(len(texts))
     cosines, likeness = references.beside(texts, contexts, outputs, hidden)  # (n,), (n,)

@@ -14,10 +14,9 @@ import numpy as np
 import torch
 from transformers import PreTrainedModel
 
-from evaluator.comparator.references import KNOWN
 from evaluator.comparator.supervision.broken import broken
 from evaluator.encoders.encoding import Encoder
-from evaluator.encoders.hidden_states import Tick, batches, embeddings, middle_states
+from evaluator.encoders.hidden_states import Kept, Tick, batches, embeddings_by_string, kept_embeddings, middle_states
 from evaluator.encoders.pooling import mean_over
 from evaluator.judges.texts import Text
 
@@ -51,21 +50,19 @@ class Wholeness:
 
 
 def cosines(
-    model: PreTrainedModel,
-    encoder: Encoder,
-    texts: Sequence[Text],
-    tick: Tick | None = None,
-    known: dict[str, torch.Tensor] | None = None,
+    model: PreTrainedModel, encoder: Encoder, texts: Sequence[Text], tick: Tick | None = None, kept: Kept | None = None
 ) -> np.ndarray:
-    """(n, 2) of each output with the last turn of its context, and with the whole context, each embedded alone. known: vectors
-    of contexts from earlier calls; it grows, to KNOWN strings at most."""
-    known = {} if known is None else known
+    """(n, 2) of each output with the last turn of its context, and with the whole context, each embedded alone. kept: vectors
+    of contexts from earlier calls, and this one's; contexts are then embedded apart from the outputs."""
     sides = [[text.context[-1] if text.context else "" for text in texts], [" ".join(text.context) for text in texts]]
     outputs = [encoder.shown(text.output) for text in texts]
-    new = [string for string in dict.fromkeys([*outputs, *sides[0], *sides[1]]) if string not in known]
-    found = known | dict(zip(new, embeddings(model, encoder, new, tick)))  # each (h,)
-    own, *others = (torch.stack([found[string] for string in side]) for side in (outputs, *sides))  # (n, h) each
-    known.update((string, found[string].clone()) for string in dict.fromkeys([*sides[0], *sides[1]]) if len(known) < KNOWN)
+    if kept is None:
+        of_outputs = of_contexts = embeddings_by_string(model, encoder, [*outputs, *sides[0], *sides[1]], tick)
+    else:
+        of_contexts = kept_embeddings(model, encoder, [*sides[0], *sides[1]], kept)
+        of_outputs = embeddings_by_string(model, encoder, outputs, tick)
+    own = torch.stack([of_outputs[string] for string in outputs])  # (n, h)
+    others = [torch.stack([of_contexts[string] for string in side]) for side in sides]  # (n, h) each
     return torch.stack([(own * other).sum(1) for other in others], dim=1).cpu().numpy()
 
 

@@ -17,7 +17,9 @@ from evaluator.encoders.pooling import MEAN, mean_over, pooled
 # Up to so many tokens plain attention trains 1.5 times as fast on a CPU as torch's fused one, whose backward pass is slow
 # there; beyond, it takes too much memory. Without learning the fused one is as fast or faster.
 EAGER_TOKENS = 192
+KEPT = 5_000  # strings whose vectors are kept
 Tick = Callable[[float], None]  # is told the share that is done, 0..1, after every batch
+Kept = dict[tuple[str, ...], torch.Tensor]  # the vectors (s, h) of strings that were embedded together
 
 
 def hidden_states(encoder: PreTrainedModel, batch: Batch) -> torch.Tensor:
@@ -82,6 +84,27 @@ def embeddings(
         read = pooled(hidden_states(model, batch), batch.mask, way, cls, last)  # (b, h)
         vectors[rows] = F.normalize(read, dim=-1).clone()
     return vectors
+
+
+def embeddings_by_string(
+    model: PreTrainedModel, encoder: Encoder, strings: Sequence[str], tick: Tick | None = None
+) -> dict[str, torch.Tensor]:
+    """`embeddings` (h,) of each different string"""
+    different = list(dict.fromkeys(strings))
+    return dict(zip(different, embeddings(model, encoder, different, tick)))
+
+
+def kept_embeddings(model: PreTrainedModel, encoder: Encoder, strings: Sequence[str], kept: Kept) -> dict[str, torch.Tensor]:
+    """The same of strings that are met together again and again. They are kept together, too: what a string is padded with
+    decides its vector's last bits, so with single ones a part of a job would give what this process happened to read before."""
+    together = tuple(dict.fromkeys(strings))
+    if len(together) > KEPT:
+        return embeddings_by_string(model, encoder, together)
+    if together not in kept:
+        if sum(map(len, kept)) + len(together) > KEPT:
+            kept.clear()
+        kept[together] = embeddings(model, encoder, together)
+    return dict(zip(together, kept[together]))
 
 
 def batches(

@@ -170,7 +170,8 @@ def utilities(
         return dict(zip(by_id, scores.tolist(), strict=True))
     known = _known(version, by_id)
     missing = [output for pk, output in by_id.items() if pk not in known]
-    missing.sort(key=lambda output: -sum(map(len, output.context.turns)))  # like lengths together: less padding
+    # Like lengths together: less padding. A context's outputs together: it is embedded once, unless two parts share it.
+    missing.sort(key=lambda output: (-sum(map(len, output.context.turns)), output.context.key))
     if not missing:
         return known
     if shared and len(missing) > CHUNK:
