@@ -137,14 +137,15 @@ def lend_a_hand(job_id, work_of: Callable[[Job], Work]) -> int:
     done, work = 0, None
     while part := take(job_id):
         if work is None:
-            try:
-                work = work_of(part.job)
-            except Refused as refused:
-                Held(part).fail(str(refused))
-                break
-            except BaseException:
-                Held(part).put_back()
-                raise
+            with Held(part) as held:  # to import torch and load a judge may take longer than a lease lasts
+                try:
+                    work = work_of(part.job)
+                except Refused as refused:
+                    held.fail(str(refused))
+                    break
+                except BaseException:
+                    held.put_back()
+                    raise
         do(part, work)
         done += 1
         if _somebody_waits():

@@ -191,12 +191,13 @@ def utilities(
 
 
 def _known(version: ComparatorVersion, pks: Iterable[int]) -> dict[int, float]:
-    """{output id: utility} of those that are remembered."""
-    return {
-        pk: value
-        for part in chunks(pks, 500)
-        for pk, value in Utility.objects.filter(version=version, output__in=part).values_list("output_id", "value")
-    }
+    """{output id: utility} of those that are remembered: as of one moment, since what is missing is then judged together, and
+    another board of the version may be writing its own."""
+    wanted = set(pks)
+    if not wanted:
+        return {}
+    rows = Utility.objects.filter(version=version, output__gte=min(wanted), output__lte=max(wanted))
+    return {pk: value for pk, value in rows.values_list("output_id", "value") if pk in wanted}
 
 
 def _judge(version: ComparatorVersion, comparator, outputs: Sequence[Output], watch: OnProgress) -> dict[int, float]:

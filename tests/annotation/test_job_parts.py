@@ -1,5 +1,6 @@
 """A job in parts: each is taken once, found again when its worker dies, stopped with its job, and merged once."""
 
+import threading
 from datetime import timedelta
 
 import pytest
@@ -217,6 +218,21 @@ def test_who_cannot_claim_the_job_lends_a_hand(job):
     assert list(JobPart.objects.values_list("result", flat=True)) == SQUARES
     job.refresh_from_db()
     assert job.status == Job.Status.RUNNING and job.holder == "first"  # who claimed it merges
+
+
+def test_a_part_is_held_while_its_judge_is_loaded(job, monkeypatch):
+    """To import torch takes longer than a lease on a busy machine: others would take the part, and three times end the job."""
+    renewed, held = threading.Event(), []
+    monkeypatch.setattr(parts.Held, "renew", lambda self: renewed.set())
+    monkeypatch.setattr(jobs, "BEAT_SECONDS", 0.01)
+
+    def slow(job):
+        held.append(renewed.wait(5))
+        return square
+
+    running(job)
+    assert parts.lend_a_hand(job.pk, slow) == 5 and held == [True]
+    assert list(JobPart.objects.values_list("result", flat=True)) == SQUARES
 
 
 def test_a_hand_is_not_lent_while_somebody_waits_at_a_page(job, sent):

@@ -92,6 +92,20 @@ def test_without_a_worker_the_command_says_so_and_leaves_nothing_queued(version,
     assert made.job.status == "cancelled"
 
 
+def test_what_is_remembered_is_read_as_of_one_moment(world, version, django_assert_num_queries):  # noqa: F811
+    """While another board of the version stores what it judged: of half of its part, the other half would be judged in other
+    company."""
+    stored = {pk: float(pk) for pk in Output.objects.values_list("pk", flat=True)[:5]}
+    Utility.objects.bulk_create(Utility(version=version, output_id=pk, value=value) for pk, value in stored.items())
+    first, *others = stored
+    with django_assert_num_queries(1):
+        assert comparators._known(version, [*others, *range(max(others) + 1, max(others) + 2000)]) == {
+            pk: stored[pk] for pk in others
+        }
+    with django_assert_num_queries(0):
+        assert comparators._known(version, []) == {}
+
+
 @pytest.mark.parametrize("others", [0, 2])
 def test_outputs_are_judged_as_by_one_alone(world, version, monkeypatch, others):  # noqa: F811
     outputs = list(Output.objects.select_related("context"))
