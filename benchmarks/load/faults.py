@@ -5,9 +5,11 @@ what they gave without faults. Each job runs twice: first alone, then under faul
 """
 
 import asyncio
+import hashlib
 import os
 import random
 import signal
+import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Collection
@@ -193,7 +195,9 @@ async def faults(options, folder: Path) -> int:
     load.append(os.getloadavg()[0])
     found, wrong = await with_database(corpus.check, campaign, run.acknowledged)
     ended = await with_database(finished, before)
-    wrong += [f"{name} differs from the run without faults" for name in without if without[name] != under[name]]
+    differences = {name: job_results.difference(without[name], under[name]) for name in without if without[name] != under[name]}
+    wrong += [f"{name} differs from the run without faults" for name in differences]
+    wrong += [f"{name} is empty" for name in without if not under[name]]
     wrong += [f"{title} is {status}: {error}" for title, status, _, error in ended.values() if status != Job.Status.DONE]
     rows = [
         *((f"{kind} killed", f"{run.kills[kind]} times, away for {run.away[kind]:.0f} s in all") for kind in KINDS),
@@ -202,7 +206,8 @@ async def faults(options, folder: Path) -> int:
         ("tries that failed", ", ".join(f"{count} {what}" for what, count in sorted(run.refused.items()))),
         *((f"job: {title}", f"{status} at attempt {attempts}") for title, status, attempts, _ in ended.values()),
         ("failed, then started again", "; ".join(f"{title} ({error})" for title, error in retried) or "none"),
-        *((name, "differs" if without[name] != under[name] else f"as without faults: {under[name][:12]}") for name in under),
+        *((name, f"differs in {how}" if (how := differences.get(name)) else _as_before(under[name])) for name in under),
+        *([("both results are in", str(_kept(without, under)))] if differences else []),
         ("load average", "before, at the first fault, at the end: " + ", ".join(f"{one:.1f}" for one in load)),
         ("WRONG" if wrong else "all of it holds", "; ".join(wrong)),
     ]
@@ -220,7 +225,19 @@ def _person(options, server: Server, run: Run, number: int, token: str) -> Compa
     return ComparenaPerson(PatientBrowser(server.port, run), number, token, number % 4 > 0)
 
 
-def results_of(made: job_results.Material) -> dict[str, str]:
+def _as_before(result: bytes) -> str:
+    return f"as without faults: {hashlib.sha256(result).hexdigest()[:12]}"
+
+
+def _kept(without: dict[str, bytes], under: dict[str, bytes]) -> Path:
+    """The folder where both are left when all else goes."""
+    folder = Path(tempfile.mkdtemp(prefix="comparena-differs-"))
+    job_results.keep(without, folder / "without")
+    job_results.keep(under, folder / "under")
+    return folder
+
+
+def results_of(made: job_results.Material) -> dict[str, bytes]:
     """Each job once, by workers that nobody kills; a tournament then judges anew."""
     made.forget()
     started = made.start()

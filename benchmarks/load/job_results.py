@@ -1,10 +1,11 @@
-"""A training, a tournament and a file of pairs, as jobs of a small campaign, and their results as hashes to be compared."""
+"""A training, a tournament and a file of pairs, as jobs of a small campaign, and their results, to be compared."""
 
-import hashlib
 import json
 import os
 import random
+import re
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 from benchmarks.load.campaign import sentence
@@ -47,8 +48,8 @@ class Material:
         tournament = start_tournament(self.campaign, "judge", judge_of(self.campaign, self.version))
         return Started(training, tournament, shared_files.start(self.version, "compare", self.path))
 
-    def results(self, started: Started) -> dict[str, str]:
-        """SHA-256 of what each gave; empty where it gave nothing."""
+    def results(self, started: Started) -> dict[str, bytes]:
+        """What each gave; empty where it gave nothing."""
         from evaluator.models import ComparatorVersion
         from evaluator.versions.selectors import folder
         from evaluator.worker import shared_files
@@ -57,9 +58,9 @@ class Material:
         weights = sorted(folder(trained).glob("*.safetensors")) if trained else []
         judged = shared_files.result_file(started.judged.job)
         return {
-            "training: weights": _sha(b"".join(path.read_bytes() for path in weights)),
-            "tournament: games, ratings, outputs": _sha(_rows(started.tournament)),
-            "judging job: file": _sha(judged.read_bytes() if judged.exists() else b""),
+            "training: weights": b"".join(path.read_bytes() for path in weights),
+            "tournament: games, ratings, outputs": _rows(started.tournament),
+            "judging job: file": judged.read_bytes() if judged.exists() else b"",
         }
 
     def forget(self) -> None:
@@ -77,16 +78,35 @@ def _pairs(path: Path, count: int, seed: int = 0) -> None:
             file.write(json.dumps({"context": turns, "output_a": a, "output_b": b}) + "\n")
 
 
-def _sha(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest() if content else ""
-
-
 def _rows(tournament) -> bytes:
-    """All that a tournament's rows say, in their order; nothing where it has none."""
+    """All that a tournament's rows say, in their order, as JSON lines; nothing where it has none."""
     from leaderboard.models import Game, OutputResult, SystemRating
 
     said = []
     for model, order in ((Game, "number"), (SystemRating, "system"), (OutputResult, "output")):
         names = [f.attname for f in model._meta.concrete_fields if f.name not in ("id", "tournament")]
-        said += model.objects.filter(tournament=tournament).order_by(order).values_list(*names)
-    return json.dumps(said).encode() if said else b""
+        rows = model.objects.filter(tournament=tournament).order_by(order).values(*names)
+        said += [json.dumps({"row": model.__name__, **row}) + "\n" for row in rows]
+    return "".join(said).encode()
+
+
+def difference(before: bytes, after: bytes) -> str:
+    """How many lines differ, and of the first: its number, and each field with both values."""
+    lines = list(zip_longest(before.splitlines(), after.splitlines(), fillvalue=b""))
+    differ = [(number, *pair) for number, pair in enumerate(lines, start=1) if pair[0] != pair[1]]
+    if not differ:
+        return "none"
+    number, *pair = differ[0]
+    try:
+        a, b = (json.loads(line or b"{}") for line in pair)
+        fields = [f"{name} {a.get(name)!r} and {b.get(name)!r}" for name in {**a, **b} if a.get(name) != b.get(name)]
+    except (ValueError, AttributeError):  # no rows
+        fields = [f"{len(before):,} and {len(after):,} bytes"]
+    return f"{len(differ):,} of {len(lines):,} lines, first line {number}: {', '.join(fields)}"
+
+
+def keep(results: dict[str, bytes], folder: Path) -> None:
+    """Each in a file of its own."""
+    folder.mkdir(parents=True)
+    for name, content in results.items():
+        (folder / re.sub(r"\W+", "-", name)).write_bytes(content)
