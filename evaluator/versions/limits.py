@@ -10,7 +10,7 @@ def limits(metrics: dict[str, Any]) -> str:
     attacks, said = metrics.get("attacks") or [], []
     right, longer = (metrics.get(name) for name in ("heldout_pairwise_accuracy", "longer_is_better_accuracy"))
     low, high = metrics.get("heldout_pairwise_interval") or (None, None)
-    if None not in (right, longer, low, high) and low <= longer:
+    if right is not None and longer is not None and low is not None and low <= longer:
         agreed = f"{right:.0%} ({low:.0%} to {high:.0%})"
         said.append(
             f"It is not known to be better than “longer is better”: it agrees with {agreed} of people's clear preferences,"
