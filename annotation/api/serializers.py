@@ -344,6 +344,12 @@ class SearchSerializer(KnownFields, serializers.Serializer):
         required=False,
         help_text="How many times as much people's opinions of it vary as of the others; default: as the pilot says, else 1.",
     )
+    share = serializers.FloatField(
+        min_value=0.01,
+        max_value=1,
+        required=False,
+        help_text="Of the outputs, that are asked a question with a condition; default: as the pilot has, else 1.",
+    )
 
 
 class WaySerializer(serializers.Serializer):

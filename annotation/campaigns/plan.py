@@ -20,6 +20,7 @@ from annotation.design.power import (
     Components,
     Detectable,
     PairAssumptions,
+    People,
     Scale,
     detectable_difference,
     detectable_win_rate,
@@ -87,14 +88,15 @@ def _texts(other: int | None, further: list | None) -> tuple[bool, bool]:
 @dataclass(frozen=True)
 class Ground:
     """How much answers to one question vary, as far as is known or assumed. On it stands what can be detected. ends: of the
-    scale, with the pilot's mean score; divides: how many times as much people's leanings vary over the system that is ahead as
-    over the others."""
+    scale, with the pilot's mean score; share: of a person's outputs, of which the question is asked; divides: how many times as
+    much people's leanings vary over the system that is ahead as over the others."""
 
     about: str
     scale: str
     source: str
     assumed: Components | PairAssumptions
     ends: Scale | None = None
+    share: float = 1.0
 
     @property
     def divides(self) -> float:
@@ -113,18 +115,22 @@ class Ground:
             meetings, people = max(2.0, protocol.contexts_per_pair), protocol.people_per_item
             known: dict[str, Any] = {"systems": protocol.systems, "contexts": protocol.contexts, "together": protocol.together}
             return detectable_win_rate(self.assumed, meetings, annotators, people, **known)
-        people, systems = protocol.people_per_item, protocol.systems
+        people, systems = self._people(protocol), protocol.systems
         return detectable_difference(self.assumed, protocol.contexts, annotators, people, systems=systems, scale=self.ends)
 
     def power(self, difference: float, protocol: Protocol, annotators: int, judge: Judge | None = None) -> float:
         """The chance to find a difference: points of the scale, or how far a win rate is from one half."""
-        people, systems, left = protocol.people_per_item, protocol.systems, judge.left(protocol.contexts) if judge else 1.0
+        people, systems, left = self._people(protocol), protocol.systems, judge.left(protocol.contexts) if judge else 1.0
         if isinstance(self.assumed, PairAssumptions):
             meetings = max(2.0, protocol.contexts_per_pair)
             known: dict[str, Any] = {"systems": systems, "contexts": protocol.contexts, "together": protocol.together}
             return power_for_win_rate(difference, self.assumed.with_judge(left), meetings, annotators, people, **known)
         helped, contexts = self.assumed.with_judge(left), protocol.contexts
         return power_for_difference(difference, helped, contexts, annotators, people, systems=systems, scale=self.ends)
+
+    def _people(self, protocol: Protocol) -> People:
+        """Where a question is asked of a share, an output's people are asked it together or not at all: so least is known."""
+        return [(self.share * share, k) for share, k in protocol.people_per_item]
 
 
 @dataclass(frozen=True)
@@ -176,12 +182,13 @@ def search_campaign(
     system: str = "",
     divides: float | None = None,
     figures: dict | None = None,
+    share: float | None = None,
 ) -> list[Search]:
     """As the page does, of the campaign's own protocol: for commands and programs. figures: `pilot_figures` of the pilot, where
-    they are known. Raises Refused."""
+    they are known; share: as in `grounds_of`. Raises Refused."""
     fields = protocol_of(campaign) | ({"contexts": contexts} if contexts else {}) | {"annotators": annotators}
     protocol = Protocol(**fields)
-    grounds = grounds_of(campaign, protocol, pilot or campaign, system, divides, figures)
+    grounds = grounds_of(campaign, protocol, pilot or campaign, system, divides, figures, share)
     if not grounds:
         raise Refused(f"Campaign {campaign.slug!r} asks no question that a plan knows; add a criterion, or ask for pairs.")
     judge = Judge(judge_correlation, judge_contexts or 10 * protocol.contexts) if judge_correlation else None
@@ -230,11 +237,13 @@ def grounds_of(
     system: str = "",
     divides: float | None = None,
     figures: dict | None = None,
+    share: float | None = None,
 ) -> list[Ground]:
     """For each question what the pilot says, or Card et al.'s two settings where the pilot says too little. system: the one of
     the pilot's that is planned to be ahead, to count how much people divide over it; divides: how many times as much their
     leanings to it vary as those to the others, in place of what the pilot says. figures: `pilot_figures` of the pilot, where
-    they are known. Raises Refused where the pilot has no such system."""
+    they are known; share: of the outputs, of which a question with a condition is asked, in place of what the pilot says.
+    Raises Refused where the pilot has no such system."""
     grounds, ahead = [], system_of(pilot, system)
     if pilot and figures is None:
         figures = pilot_figures(pilot, ahead)
@@ -246,8 +255,8 @@ def grounds_of(
                 ("assumed, high variance", HIGH_VARIANCE.on(criterion.low, criterion.high), None),
             ]
             scale = f"{criterion.low} to {criterion.high}"
-            only = f"; {conditions.in_words(criterion.asked_if)}, planned as if of each output" if criterion.asked_if else ""
-            grounds += [Ground(criterion.name, scale, f"{source}{only}", held, ends) for source, held, ends in sources]
+            asked, only = _asked(criterion, share, figures)
+            grounds += [Ground(criterion.name, scale, f"{source}{only}", held, ends, asked) for source, held, ends in sources]
     if protocol.pair_items:
         known_pairs = figures["pairs"] if pilot and figures else None
         source = _source(pilot, known_pairs, known_pairs["what"]) if pilot and known_pairs else "assumed"
@@ -256,6 +265,16 @@ def grounds_of(
             assumed = replace(assumed, ties=0.0)  # nobody can say so
         grounds.append(Ground("Pairs", "win rate", f"{source}, {assumed.ties:.0%} ties", assumed))
     return [_divided(ground, system, divides) for ground in grounds]
+
+
+def _asked(criterion: Criterion, share: float | None, figures: dict | None) -> tuple[float, str]:
+    """(the share of a person's outputs that it is asked of, that in words)"""
+    if not criterion.asked_if:
+        return 1.0, ""
+    seen = figures["scores"].get(criterion.name, {}).get("share") if figures else None
+    asked, who = (share, "you say") if share is not None else (seen, "the pilot has")
+    so = f"of {asked:.0%} of outputs, as {who}" if asked is not None else "planned as if of each output"
+    return 1.0 if asked is None else asked, f"; {conditions.in_words(criterion.asked_if)}, {so}"
 
 
 def system_of(pilot: Campaign | None, name: str) -> int | None:
@@ -285,9 +304,10 @@ def _vary(times: float) -> str:
 
 
 def pilot_figures(pilot: Campaign, ahead: int | None = None) -> dict:
-    """What a pilot's answers say, as JSON: {"scores": {criterion: {count, read, scale, variances}}, "pairs": {count, read,
-    what, variances} or None}, of what has LEAST_PILOT answers. what: "judgments" or "rankings", each of which is one answer;
-    read: how many the variances are from. ahead: the key of the system whose leanings are told apart."""
+    """What a pilot's answers say, as JSON: {"scores": {criterion: {count, read, share, scale, variances}}, "pairs": {count,
+    read, what, variances} or None}, of what has LEAST_PILOT answers. share: of the outputs that a person answered at all; what:
+    "judgments" or "rankings", each of which is one answer; read: how many the variances are from. ahead: the key of the system
+    whose leanings are told apart."""
     return {"scores": _components_of(pilot, ahead), "pairs": _pairs_of(pilot, ahead)}
 
 
@@ -303,9 +323,11 @@ def _components_of(pilot: Campaign, ahead: int | None) -> dict[str, dict]:
     live = store.about_outputs(pilot).counted()
     of_criterion = "criterion__name", "criterion__low", "criterion__high", "criterion__best"
     by_criterion: dict[tuple, list] = {}
-    for *criterion, value, system, context, annotator in live.values_list(
-        *of_criterion, "value", "output__system", "output__context", "annotator"
+    answered = set()
+    for *criterion, output, value, system, context, annotator in live.values_list(
+        *of_criterion, "output", "value", "output__system", "output__context", "annotator"
     ):
+        answered.add((output, annotator))
         by_criterion.setdefault(tuple(criterion), []).append((value, system, context, annotator))
     found = {}
     for (name, low, high, best), rows in by_criterion.items():
@@ -315,7 +337,8 @@ def _components_of(pilot: Campaign, ahead: int | None) -> dict[str, dict]:
         if components:
             mean = float(np.mean([value for value, *_ in rows]))
             scale = [low, high, mean if best == Criterion.Best.HIGH else low + high - mean]  # ahead is up
-            found[name] = {"count": len(rows), "read": len(drawn), "scale": scale, "variances": asdict(components)}
+            told = {"count": len(rows), "read": len(drawn), "share": len(rows) / len(answered)}
+            found[name] = told | {"scale": scale, "variances": asdict(components)}
     return found
 
 

@@ -72,7 +72,7 @@ ALPHA, POWER = 1 - at_look(1), 0.80  # the board whose first look it is
 MOST_CERTAIN, STEPS = 0.999, 200  # win rates are searched up to this one, in so many steps
 NODES, NODE_WEIGHTS = np.polynomial.hermite_e.hermegauss(24)
 NODE_WEIGHTS = NODE_WEIGHTS / NODE_WEIGHTS.sum()
-People = Sequence[tuple[float, float]]  # (share of the outputs, people on each of them), shares summing to 1
+People = Sequence[tuple[float, float]]  # (share of the outputs, people on each); what is left of 1 is asked of nobody
 ONE_EACH: People = ((1.0, 1.0),)
 Draws = Sequence[Sequence[float]]
 

@@ -46,6 +46,13 @@ class PlanForm(forms.Form):
         label="How much people divide over it",
         help_text="How many times as much their opinions of it vary as of the others. Empty: as the pilot says, else 1.",
     )
+    share = forms.FloatField(
+        required=False,
+        min_value=0.01,
+        max_value=1,
+        label="How often a question with a condition is asked",
+        help_text="The share of outputs, 0.3 for 30%. Empty: as the pilot has, else of each output.",
+    )
     judge_correlation = forms.FloatField(
         required=False,
         min_value=0,
@@ -61,9 +68,11 @@ class PlanForm(forms.Form):
         help_text="Empty: ten times as many as people.",
     )
 
-    def __init__(self, *args, pilots, questions=(), systems=(), of_rankings=False, **kwargs):
+    def __init__(self, *args, pilots, questions=(), systems=(), of_rankings=False, has_conditions=True, **kwargs):
         super().__init__(*args, **kwargs)
         fields: dict[str, Any] = self.fields
+        if not has_conditions:
+            del fields["share"]
         if of_rankings:
             fields["seconds_per_pair"].label = "Seconds for a ranking"
         fields["question"].choices = [(name, name) for name in questions]

@@ -36,7 +36,7 @@ ENDINGS = {
 
 def question(board: Board) -> str:
     """What was asked, as a name; with when it was asked, and that the lowest point is best."""
-    name = board.question.criterion or "judgments of pairs"
+    name = board.question.criterion or ("rankings" if board.method.name == "plackett-luce" else "judgments of pairs")
     beside = [*(["lowest is best"] if board.question.best == "low" else []), *filter(None, [board.question.asked_only])]
     return f"{name} ({'; '.join(beside)})" if beside else name
 

@@ -28,9 +28,15 @@ class Command(ServiceCommand):
             "--divides", type=float, help="how many times as much people's opinions of it vary as of the others"
         )
 
+        parser.add_argument(
+            "--share", type=float, help="of the outputs, asked a question with a condition; default: as in the pilot"
+        )
+
     def run(self, slug, difference, question, contexts, annotators, pilot, judge_correlation, judge_contexts, **options):
         if options["divides"] is not None and not 0 <= options["divides"] <= 1000:
             raise Refused("--divides must lie between 0 and 1000.")
+        if options["share"] is not None and not 0.01 <= options["share"] <= 1:
+            raise Refused("--share must lie between 0.01 and 1.")
         found = search_campaign(
             campaign_named(slug),
             difference,
@@ -42,6 +48,7 @@ class Command(ServiceCommand):
             judge_contexts,
             options["system"],
             options["divides"],
+            share=options["share"],
         )
         return {"searches": [search.as_dict() for search in found]}
 

@@ -26,8 +26,9 @@ def plan_page(request, slug):
     protocol_fields = protocol_of(campaign)
     asked = request.GET if "contexts" in request.GET else protocol_fields | seconds | {"pilot": slug}
     systems = campaign.systems.order_by("name").values_list("name", flat=True)
-    of_rankings = campaign.outputs_at_once > 2
-    form = PlanForm(asked, pilots=pilots, questions=questions_of(campaign), systems=systems, of_rankings=of_rankings)
+    known = {"questions": questions_of(campaign), "systems": systems, "of_rankings": campaign.outputs_at_once > 2}
+    has_conditions = campaign.criteria.exclude(asked_if={}).exists()
+    form = PlanForm(asked, pilots=pilots, has_conditions=has_conditions, **known)
     context = {"campaign": campaign, "form": form, "is_timed": seconds["is_timed"]}
     if form.is_valid():
         data = form.cleaned_data
@@ -40,7 +41,7 @@ def plan_page(request, slug):
                 ahead = system_of(pilot, data["system"])
                 context["followed"] = follow(pilot, "pilot", "Variances of answers", request.user, ahead=ahead)
                 figures = context["followed"].result or NOTHING_KNOWN
-            grounds = grounds_of(campaign, protocol, pilot, data["system"], data["divides"], figures)
+            grounds = grounds_of(campaign, protocol, pilot, data["system"], data["divides"], figures, data.get("share"))
         except (ValueError, Refused) as error:
             form.add_error(None, str(error))
         else:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 
 from annotation.assessment.charts import power_curve
 from annotation.campaigns import plan
@@ -122,6 +122,40 @@ class TestThePilot:
         answer = world.client.get(f"/api/campaigns/{world.campaign.slug}/plan/", asked)
         assert answer.json() == searches and searches[0]["divides"] == 9
 
+    def test_a_question_with_a_condition_is_asked_of_a_share(self, world, capsys):
+        """On the page, by the command and the API alike."""
+        world.campaign.criteria.filter(name="Fluency").update(asked_if={"criterion": "Overall", "below": 3})
+        change_campaign(world.campaign, overlap=3)
+        asked = {"difference": 0.5, "contexts": 50, "annotators": 10, "question": "Fluency", "share": 0.25}
+        world.sign_in(world.alice)
+        said = "asked only if Overall is below 3, of 25% of outputs, as you say"
+        assert said in text(world.get("plan/", data=WHAT_IF | {"overlap": 3} | asked))
+        options = [f"--{name}={value}" for name, value in asked.items()]
+        call_command("plan", world.campaign.slug, *options, "--json")
+        searches = json.loads(capsys.readouterr().out)["searches"]
+        answer = world.client.get(f"/api/campaigns/{world.campaign.slug}/plan/", asked)
+        assert answer.json() == searches and said in searches[0]["variance_from"]
+        with pytest.raises(CommandError, match="--share must lie between"):
+            call_command("plan", world.campaign.slug, "--difference=0.5", "--share=0")
+
+    def test_the_pilot_says_what_share(self, scored, monkeypatch):
+        """16 of the 18 outputs; of half of them the plan would know less."""
+        monkeypatch.setattr(plan, "LEAST_PILOT", 10)
+        overall, fluency = scored.campaign.criteria.order_by("position")[:2]
+        given = list(LikertScore.objects.filter(criterion=overall).order_by("annotator", "output"))
+        for n, score in enumerate(given):
+            score.pk, score.criterion, score.value = None, fluency, 1 + (score.output_id + n // 3) % 5
+        LikertScore.objects.bulk_create(given)
+        protocol = Protocol(**plan.protocol_of(scored.campaign))
+        of_all = {ground.about: ground for ground in plan.grounds_of(scored.campaign, protocol, scored.campaign)}["Fluency"]
+        scored.campaign.criteria.filter(name="Fluency").update(asked_if={"criterion": "Overall", "below": 3})
+        LikertScore.objects.filter(pk__in=LikertScore.objects.filter(criterion=fluency).values("pk")[:2]).delete()
+        known = {ground.about: ground for ground in plan.grounds_of(scored.campaign, protocol, scored.campaign)}
+        assert of_all.share == known["Overall"].share == 1 and known["Fluency"].share == pytest.approx(16 / 18)
+        assert "of 89% of outputs, as the pilot has" in known["Fluency"].source
+        of_all = replace(of_all, ends=None)
+        assert replace(of_all, share=0.5).power(2.0, protocol, 6) < of_all.power(2.0, protocol, 6)
+
     def test_others_campaigns_are_no_pilot(self, world):
         other = Campaign.objects.create(slug="secret", title="Secret")
         page = text(world.sign_in(world.alice).get("plan/", data=WHAT_IF | {"pilot": other.slug}))
@@ -142,7 +176,7 @@ class TestThePilot:
         for n in range(5):
             scored.campaign.criteria.create(name=f"More {n}", position=9)
         scored.sign_in(scored.alice)
-        with django_assert_max_num_queries(15 + 4):  # with what comes next
+        with django_assert_max_num_queries(16 + 4):  # with what comes next
             assert scored.get("plan/").status_code == 200
 
 

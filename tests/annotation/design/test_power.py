@@ -314,3 +314,9 @@ def test_people_without_a_database_keep_the_rules_of_handing_out():
     judged = hand_out(items, setting.annotators, seed=0)
     assert len(judged) == sum(item.places for item in items)
     assert len({(one.item, one.annotator) for one in judged}) == len(judged)
+
+
+def test_outputs_that_nobody_is_asked_about():
+    """By hand, without leanings: asked of half of 40 contexts, as of 20 whole ones: 2 / 20 (0.3 + 0.6 / 3) = 0.05."""
+    half = standard_error(Components(0.3, 0.0, 0.6), 40, 12, [(0.5, 3)])[0]
+    assert half**2 == pytest.approx(0.05) and half == standard_error(Components(0.3, 0.0, 0.6), 20, 12, [(1, 3)])[0]
