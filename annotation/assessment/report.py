@@ -12,6 +12,7 @@ from annotation.data.spreadsheets import no_formula
 from annotation.models import Campaign, Snapshot, User
 from annotation.questions import registry
 from annotation.questions.conditions import in_words
+from annotation.snapshots import has_newer_answers
 
 RELIABILITY = "Reliability: generalizability coefficient of the systems' means over people and contexts, of all answers."
 OPEN = "(to be written)"
@@ -61,6 +62,8 @@ def _head(campaign: Campaign, snapshot: Snapshot) -> Section:
     ]
     if snapshot.is_simulated:
         lines.append("This snapshot contains simulated judgments, made by a program and not by people.")
+    if has_newer_answers(snapshot):
+        lines.append("Newer answers have come since. Agreement is without them; annotators and datasheet are of today.")
     return Section(campaign.title, lines + list(snapshot.marks.values_list("reason", flat=True)))
 
 

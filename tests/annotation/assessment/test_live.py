@@ -55,7 +55,10 @@ class TestFigures:
         [row] = figure["systems"]
         assert (row["mean"], row["low"], row["high"], row["n"], row["contexts"]) == (3, 3, 3, 3, 2)
         assert (row["population"], row["annotators"]) == ("annotators", 2)
-        assert "these 2 only" in text(world.sign_in(world.alice).get("progress/"))
+        page = text(world.sign_in(world.alice).get("progress/"))
+        assert "these 2 only" in page and "lowest is best" not in page
+        world.campaign.criteria.filter(pk=overall.pk).update(best="low")
+        assert text(world.get("progress/")).count("lowest is best") == 2  # above the picture and the table
         # one unit of two: they disagree as far as all pairable scores do, so alpha = 1 - De/De = 0
         assert figure["agreement"]["alpha"] == 0 and figure["agreement"]["units"] == 1
         assert live.score_figures(world.campaign, Filters(annotator=people[1].pk), [overall])[0]["scores"] == 1

@@ -8,7 +8,7 @@ import pytest
 
 from annotation.assessment.assess import assess
 from annotation.assessment.datasheet import datasheet
-from annotation.models import System
+from annotation.models import AuditEvent, System
 from tests.annotation.pages import text
 
 pytestmark = pytest.mark.django_db
@@ -122,6 +122,14 @@ def test_csv_holds_the_same_numbers(reported):
     report = reported.campaign.snapshots.first().decisions.get().report
     (alpha,) = [r["value"] for r in rows if (r["section"], r["row"], r["column"]) == ("Agreement", "Overall", "Alpha after")]
     assert alpha == f"{report['alpha_after']:.3f}"
+
+
+def test_newer_answers_are_said_wherever_it_goes(reported):
+    doors = ["quality/report/", *(f"quality/report.{kind}" for kind in ("md", "tex", "csv"))]
+    said = "Newer answers have come since. Agreement is without them"
+    assert [said in text(reported.get(door)) for door in doors] == [False] * 4
+    AuditEvent.objects.create(campaign=reported.campaign, action="import", detail={"new": {"scores": 3}})
+    assert [said in text(reported.get(door)) for door in doors] == [True] * 4
 
 
 def test_the_page_shows_it_and_outsiders_get_nothing(reported):
