@@ -7,7 +7,6 @@ import re
 import time
 from pathlib import Path
 
-from celery import current_app
 from django.conf import settings
 from django.db import connection, reset_queries
 from django.test import Client
@@ -17,6 +16,7 @@ from annotation.assessment.assess import assess
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.models import Annotator, Calculation, Campaign, Context, Item, Job, Output, System, User
+from config.celery import app
 from leaderboard.tasks import run as play
 from leaderboard.tournaments.start import start_tournament
 
@@ -163,9 +163,10 @@ def _asked(client: Client, path: str) -> tuple[int, int, float]:
 
 
 def _work() -> None:
+    app.loader.import_default_modules()  # the tasks
     for row in Calculation.objects.filter(job__status=Job.Status.QUEUED).select_related("job", "campaign"):
         begin = time.process_time()
-        current_app.tasks[row.job.task](str(row.job_id))
+        app.tasks[row.job.task](str(row.job_id))
         print(f"  a worker: {row.what} of {row.campaign.slug} in {time.process_time() - begin:.1f} s of its CPU", flush=True)
 
 

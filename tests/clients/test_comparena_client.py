@@ -4,13 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
-from django.utils.module_loading import import_string
 
 from annotation import jobs
 from annotation.assessment import calculations
 from annotation.data import uploads
 from annotation.models import Job, Output, User
 from annotation.people.tokens import make_token
+from config.celery import app
 from leaderboard.publication import download
 
 ROOT = Path(__file__).parents[2]
@@ -23,7 +23,8 @@ ORDER = {"ape": 2, "bee": 1, "emu": 0}
 def worker(monkeypatch, settings, tmp_path):
     """Jobs are done at once, within the request that queues them."""
     settings.UPLOADS_DIR, settings.MODELS_DIR = tmp_path / "uploads", tmp_path / "models"
-    monkeypatch.setattr(jobs.current_app, "send_task", lambda task, args: import_string(task)(*args))
+    app.loader.import_default_modules()
+    monkeypatch.setattr(jobs.current_app, "send_task", lambda task, args: app.tasks[task](*args))
 
 
 @pytest.fixture
