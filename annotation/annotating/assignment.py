@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from django.db import transaction
-from django.db.models import BooleanField, Exists, F, IntegerField, OuterRef, Q
+from django.db.models import BooleanField, Exists, F, OuterRef, Q, TextField
 from django.db.models.expressions import RawSQL
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
@@ -32,6 +32,7 @@ from annotation.campaigns.items import CONVERSATIONS, summarize
 from annotation.design.balance import Ranked, ranked
 from annotation.design.gold_and_repeats import REPEAT_GAP, gold_due, is_gold, repeat_is_due
 from annotation.models import Annotator, Assignment, Campaign, Item, Purpose
+from annotation.models.corpus import MOST_TURNS, TURN
 from annotation.questions.ranked.kind import order_of
 from annotation.statements import Statement, insert, rows_of
 
@@ -41,6 +42,7 @@ COUNTED = 2000  # more items left than this are not counted
 SWEEP_EVERY = 10  # items of one person between two looks for assignments held too long; also when nothing is left
 UNSEEN = ("system", "checkpoint", "context", "sample", "metadata", "replaced_at")  # of an output, by who judges it
 Status = Assignment.Status
+IS_NO_TURN = Q(conversation=None) | Q(turn=None) | Q(turns=None)  # by `_with_turns`
 
 # Parts of every turn, where building the same from Q, F and Exists took longer than asking it.
 FREE = """annotation_item.campaign_id = %s AND annotation_item.context_id <> %s AND annotation_item.purpose = 'evaluation'
@@ -229,7 +231,7 @@ def _next_turn(annotator: Annotator, history: History) -> Assignment | None:
         campaign=annotator.campaign_id, purpose=Purpose.EVALUATION, cell=last.cell, position__range=places
     )
     following = coming.exclude(_had(annotator)).order_by("position").values_list("pk", flat=True).first()
-    return following and _place_alone(annotator, history, following)
+    return None if following is None else _place_alone(annotator, history, following)
 
 
 def _gold_between(annotator: Annotator, history: History) -> Assignment | None:
@@ -245,13 +247,12 @@ def _begin(annotator: Annotator, history: History) -> Assignment | None:
     campaign = annotator.campaign
     quota = COUNTED if campaign.quota is None else campaign.quota - history.main
     excess = {} if campaign.in_file_order else {_text(entry): entry.excess for entry in _ranked_cells(annotator, history)}
-    free = _with_turns(_free(annotator)).annotate(turns=_number("turns"), waits=Exists(_turn_before()))
-    free = free.annotate(is_held=Exists(_held_of_conversation()))
-    free = free.filter(Q(conversation=None) | Q(turn=1) | Q(is_held=False, waits=False)).order_by("position")
+    free = _with_turns(_free(annotator)).annotate(is_held=Exists(_held_of_conversation()), waits=Exists(_turn_before()))
+    free = free.filter(IS_NO_TURN | Q(turn="1") | Q(is_held=False, waits=False)).order_by("position")
     rows = free.values_list("turns", "turn", "is_held", "cell", "position", "pk")
     after = -1
     while window := list(rows.filter(position__gt=after)[:WINDOW]):
-        window.sort(key=lambda row: ((row[0] or 1) - (row[1] or 1) >= quota, row[2], excess.get(row[3], 0), row[4]))
+        window.sort(key=lambda row: (_to_come(row[0], row[1]) >= quota, row[2], excess.get(row[3], 0), row[4]))
         for *_, pk in window:
             if assignment := _place_alone(annotator, history, pk):
                 return assignment
@@ -259,19 +260,30 @@ def _begin(annotator: Annotator, history: History) -> Assignment | None:
     return None
 
 
+def _to_come(turns: str | None, turn: str | None) -> int:
+    """How many turns follow this one."""
+    return int(turns) - int(turn) if turns and turn and turns.isdecimal() and turn.isdecimal() else 0
+
+
 def _with_turns(items):
-    return items.annotate(conversation=KeyTextTransform("conversation", "context__metadata"), turn=_number("turn"))
-
-
-def _number(name: str) -> Cast:
-    return Cast(KeyTextTransform(name, "context__metadata"), IntegerField())
+    """The items with what `Context.turn` says, as text; what is no turn may have other metadata under these names."""
+    return items.annotate(**{name: Cast(KeyTextTransform(name, "context__metadata"), TextField()) for name in TURN})
 
 
 def _held_of_conversation():
     """Turns of the same conversation that somebody has in hand."""
     held = Assignment.objects.filter(status=Status.OPEN, purpose=Purpose.EVALUATION, item__campaign=OuterRef("campaign"))
-    held = held.annotate(conversation=KeyTextTransform("conversation", "item__context__metadata"))
-    return held.filter(conversation=OuterRef("conversation"), item__cell=OuterRef("cell"))
+    conversation = Cast(KeyTextTransform("conversation", "item__context__metadata"), TextField())
+    return held.annotate(conversation=conversation).filter(conversation=OuterRef("conversation"), item__cell=OuterRef("cell"))
+
+
+def _first_turn():
+    """That of the same conversation, where others may still begin there."""
+    near = Item.objects.filter(campaign=OuterRef("campaign"), purpose=Purpose.EVALUATION, taken__lt=F("places"))
+    near = near.filter(
+        position__lte=OuterRef("position"), position__gt=OuterRef("position") - MOST_TURNS, cell=OuterRef("cell")
+    )
+    return _with_turns(near).filter(conversation=OuterRef("conversation"), turn="1")
 
 
 def _turn_before():
@@ -472,11 +484,9 @@ def _left(annotator: Annotator) -> int:
     """Evaluation items that are open to the person now, COUNTED at most. Turns that others are on their way to are not."""
     if annotator.campaign.drawn.get(CONVERSATIONS):
         others = _held_of_conversation().exclude(annotator=annotator.pk)
-        first = Item.objects.filter(campaign=OuterRef("campaign"), purpose=Purpose.EVALUATION, taken__lt=F("places"))
-        first = first.filter(cell=OuterRef("cell"), position=OuterRef("position") - OuterRef("turn") + 1)
-        free = _with_turns(_free(annotator)).annotate(is_others=Exists(others), begins=Exists(first))
+        free = _with_turns(_free(annotator)).annotate(is_others=Exists(others), begins=Exists(_first_turn()))
         free = free.annotate(is_own=Exists(_held_of_conversation().filter(annotator=annotator.pk)))
-        return free.filter(Q(conversation=None) | Q(is_others=False) | Q(begins=True) | Q(is_own=True))[:COUNTED].count()
+        return free.filter(IS_NO_TURN | Q(is_others=False) | Q(begins=True) | Q(is_own=True))[:COUNTED].count()
     return rows_of(LEFT, [annotator.campaign_id, 0, annotator.pk])[0][0]
 
 

@@ -10,6 +10,7 @@ from django.db.models import Count, F, Q
 from annotation.checkpoints import of_newest_checkpoints, older
 from annotation.design.draw import Design, DrawnItem, draw
 from annotation.models import Assignment, Campaign, Item, Output, Purpose
+from annotation.models.corpus import TURN
 from annotation.outcome import Outcome
 from annotation.questions.store import people_by_set, people_by_unit
 from core.errors import Refused
@@ -146,7 +147,7 @@ def _by_conversation(drawn: list[DrawnItem], outputs: dict[tuple, Output]) -> li
         together[key].append(item)
     in_order = []
     for first, *others in together.values():
-        turns = sorted([first, *others], key=lambda item: turn_of[item].turn) if others else [first]
+        turns = sorted([first, *others], key=lambda item: turn_of[item].turn or (0, 0)) if others else [first]
         in_order += [replace(item, places=first.places) for item in turns]
     return in_order
 
@@ -293,6 +294,6 @@ def summarize(campaign: Campaign) -> None:
         **dict(items.values_list("purpose").annotate(Count("id"))),
         "cells": sorted(items.filter(purpose=Purpose.EVALUATION).values_list("cell", flat=True).distinct()),
     }
-    if items.filter(purpose=Purpose.EVALUATION, context__metadata__has_key="conversation").exists():
+    if items.filter(purpose=Purpose.EVALUATION, context__metadata__has_keys=TURN).exists():
         campaign.drawn[CONVERSATIONS] = True
     Campaign.objects.filter(pk=campaign.pk).update(drawn=campaign.drawn)

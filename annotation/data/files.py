@@ -264,7 +264,7 @@ class Reading:
             self.beside.append((member, shape.name))
             return
         if shape:
-            system = str(self.constants.get("system") or (PurePosixPath(plain_name(member)).stem if member else ""))
+            system = str(self.constants.get("system") or sheet or (PurePosixPath(plain_name(member)).stem if member else ""))
             around = Surroundings(items or {}, _annotator_of(member), file, system)
             rows = self._entries(shape, read_rows(source, file, **how), around)
             begun = list(islice(rows, LOOKED_AT))

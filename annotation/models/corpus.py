@@ -7,6 +7,8 @@ from django.db import models
 from django.utils.text import Truncator
 
 TITLE = 60  # characters of a text that has no name
+MOST_TURNS = 200  # of a conversation, whose later contexts repeat the earlier turns
+TURN = ("conversation", "turn", "turns")  # in the metadata of a turn of a conversation; see `Context.turn`
 
 
 class System(models.Model):
@@ -93,9 +95,9 @@ class Context(models.Model):
     @property
     def turn(self) -> tuple[int, int] | None:
         """(2, 5) of the second of five turns of a conversation that are judged; None for what is no turn of one."""
-        number, turns = self.metadata.get("turn"), self.metadata.get("turns")
+        conversation, number, turns = (self.metadata.get(name) for name in TURN)
         are_whole = type(number) is int and type(turns) is int
-        return (number, turns) if self.metadata.get("conversation") and are_whole and 0 < number <= turns else None
+        return (number, turns) if conversation and are_whole and 0 < number <= turns else None
 
 
 class Reference(models.Model):

@@ -10,6 +10,7 @@ from django.db.models import Max, Q
 
 from annotation.checkpoints import of_newest_checkpoints
 from annotation.models import Campaign, Context, Output, System
+from annotation.models.corpus import TURN
 from annotation.snapshots import former_names, output_names
 from leaderboard.models import Tournament
 
@@ -118,7 +119,7 @@ def _entrants(campaign: Campaign, which_outputs: Q, which_contexts: Q, then: dat
     so that no digit depends on the order in which rows came in. then: when."""
     there = campaign.contexts.filter(which_contexts)
     contexts = sorted(there.values_list("key", "pk", "group"))
-    turns = frozenset(there.filter(metadata__has_key="conversation").order_by().values_list("pk", flat=True))
+    turns = frozenset(there.filter(metadata__has_keys=TURN).order_by().values_list("pk", flat=True))
     found = (
         Output.objects.filter(which_outputs, context__campaign=campaign)
         .select_related("context", "system", "checkpoint")

@@ -266,7 +266,8 @@ def _metadata(entrants: Entrants) -> dict[str, dict[int, str]]:
     there = Context.objects.filter(campaign=entrants.systems[0].campaign_id)
     for pk, metadata in there.exclude(metadata={}).values_list("pk", "metadata"):
         for key, value in metadata.items():
-            if pk in number and isinstance(value, str | int | bool) and key != "conversation":  # of one system alone
+            is_own = key == "conversation" and "turns" in metadata  # of one system alone
+            if pk in number and isinstance(value, str | int | bool) and not is_own:
                 found.setdefault(key, {})[number[pk]] = str(value)
     return {key: values for key, values in sorted(found.items()) if len(set(values.values())) in CATEGORY_VALUES}
 

@@ -14,6 +14,7 @@ ROLES, TEXTS, NUMBER = ("role", "speaker", "from"), ("text", "content", "utteran
 NAMES = ("system", "model", "system_name", "model_name", "system_id")
 ANSWERS = ("score", "rating", "label", "annotator")  # whose files hold more than texts
 USERS, SYSTEMS = ("user", "human"), ("assistant", "bot", "gpt", "model", "chatbot", "ai")
+MOST = 200  # turns of a conversation, which are stored again with each that follows
 SYSTEM = "system"  # the one who answers, or a prompt: it answers where no assistant does, and a user spoke before
 KNOWN = (*USERS, *SYSTEMS, SYSTEM, "developer", "tool", "function")
 
@@ -157,7 +158,7 @@ def _answering(turns: Sequence[Turn], system: str) -> list[int]:
 def _judged(conversation: str, system: str, turns: Sequence[Turn], others: Fields | None = None) -> Iterator[Row]:
     """A row for each turn: an Entry, or why it is left out. others: what is said of the whole conversation; None: of each turn
     its row's."""
-    answering = _answering(turns, system)
+    answering = _answering(turns, system) if len(turns) <= MOST else []
     before: list[Fields] = []
     for n, turn in enumerate(turns):
         found: Entry | LeftOut
@@ -182,6 +183,8 @@ def _output(turn: Turn, beside: Fields, before: Sequence[Fields], system: str, p
 
 def _why(turn: Turn, turns: Sequence[Turn], is_answered: bool, is_after: bool) -> str:
     """Why nobody judges a turn, and where it stands."""
+    if len(turns) > MOST:
+        return f"is in a conversation of more than {MOST} turns"
     if not is_answered:
         roles = ", ".join(dict.fromkeys(quoted(one.role) for one in turns))
         return f"is in a conversation where no system answers (roles: {roles}; a system's is {', '.join(SYSTEMS)})"

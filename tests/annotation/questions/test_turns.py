@@ -3,11 +3,15 @@
 import csv
 import io
 import json
+import threading
 import uuid
 from datetime import timedelta
 
 import krippendorff
+import openpyxl
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.db.models import Avg
 from django.utils import timezone
 
@@ -21,11 +25,15 @@ from annotation.campaigns.protocol import CriterionSpec, change_campaign
 from annotation.campaigns.templates import TEMPLATES, settings_of
 from annotation.data.export import as_jsonl, exported_answers, exported_rows
 from annotation.data.importer import import_outputs, import_scores
+from annotation.data.shapes import conversations
 from annotation.design.gold_and_repeats import gold_due, is_gold
-from annotation.models import Assignment, LikertScore, Output, User
+from annotation.models import Assignment, LikertScore, Output, Upload, User
+from annotation.models.corpus import MOST_TURNS
 from annotation.people.accounts import add_annotator
 from annotation.questions import conditions
 from core.errors import ImportRefused, Refused
+from leaderboard.archive.admission import admit
+from leaderboard.archive.export import write_archive
 from leaderboard.boards import queries
 from leaderboard.boards.cautions import cautions
 from tests.leaderboard.played import by_people
@@ -212,6 +220,61 @@ class TestWhatIsRead:
         [error] = refused.value.errors
         assert (error.file, error.line, error.field) == (name, *wrong[:2]) and wrong[2] in error.message
 
+    def test_a_conversation_may_be_so_long(self):
+        assert conversations.MOST == MOST_TURNS
+        longest, longer = talk("a", "s0", 99), talk("b", "s0", 100)  # 199 and 201 turns
+        result = read(made(talks=()), [longest, longer])
+        assert result.new["outputs"] == 99 and result.left_out["is in a conversation of more than 200 turns"] == 201
+
+    def test_a_sheet_of_each_system_names_it(self):
+        book = openpyxl.Workbook()
+        for sheet in (book.active, book.create_sheet()):
+            for row in (("conversation_id", "role", "text"), ("c", "user", "a"), ("c", "bot", sheet.title)):
+                sheet.append(row)
+        file = io.BytesIO()
+        book.save(file)
+        file.seek(0)
+        campaign = made(talks=())
+        import_outputs(campaign, file, "talks.xlsx")
+        assert sorted(campaign.contexts.values_list("key", flat=True)) == ["c, Sheet, turn 1", "c, Sheet1, turn 1"]
+
+    def test_a_file_that_is_sent_on_the_page(self, client, settings, tmp_path):
+        settings.UPLOADS_DIR = tmp_path
+        campaign = made(talks=())
+        alice = User.objects.create_user("alice")
+        campaign.memberships.create(user=alice)
+        client.force_login(alice)
+        file = SimpleUploadedFile("talks.csv", table(TALKS).encode())
+        page = client.post("/c/turns/import/", {"file": file, "kind": "outputs"}, follow=True).content.decode()
+        assert "24 rows read" in page and "Read as conversations." in page and IN_CONTEXT in page
+        client.post(f"/c/turns/import/{Upload.objects.get().pk}/store/")
+        assert Output.objects.count() == 10 and campaign.items.count() == 10
+
+    def test_metadata_of_the_same_names_that_are_no_turn(self):
+        of = {"context": "Q", "system": "s0", "output": "o", "metadata": {"conversation": "x", "turn": "first"}}
+        campaign = made(talks=(), overlap=1)
+        read(campaign, [of | {"context_id": f"q{n}"} for n in range(3)])
+        campaign.refresh_from_db()
+        assert "conversations" not in campaign.drawn and not Output.objects.first().context.turn
+        read(campaign, TALKS)
+        ann, ben = person(campaign, "ann"), person(campaign, "ben")
+        while now := [(who, assignment) for who in (ann, ben) if (assignment := next_assignment(who))]:
+            for who, assignment in now:
+                answer(who, assignment)
+        assert LikertScore.objects.filter(criterion__name="Turn").count() == 13
+
+    def test_an_archive_keeps_the_order(self, tmp_path):
+        campaign = made(overlap=2)
+        handed = work(person(campaign, "ann"), 4)
+        with (tmp_path / "turns.zip").open("w+b") as file:
+            write_archive(campaign, file)
+            file.seek(0)
+            copy = admit(file, "turns.zip", slug="again").campaign
+        of = lambda one: [(i.context.key, i.position, i.places, i.taken) for i in one.items.select_related("context")]
+        copy.refresh_from_db()
+        assert of(copy) == of(campaign) and copy.drawn["conversations"]
+        assert len(handed) == 4 and copy.criteria.get(name="Whole").asked_if == LAST
+
     def test_a_conversation_that_grew_is_refused(self):
         campaign = made()
         with pytest.raises(ImportRefused, match="conversation 's02' has 3 turns to judge, and has 2 here already"):
@@ -334,6 +397,34 @@ class TestOrder:
         for item in campaign.items.select_related("context"):
             of.setdefault(item.context.metadata["conversation"], set()).add(item.places)
         assert sorted(map(len, of.values())) == [1] * 10 and set().union(*of.values()) == {1, 3}
+
+
+def closing(do):
+    """In a thread, which has a connection of its own."""
+
+    def done(*arguments):
+        try:
+            do(*arguments)
+        finally:
+            connection.close()
+
+    return done
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite lets one write at a time; the embedded one is in memory here")
+@pytest.mark.django_db(transaction=True)
+def test_many_at_once_take_each_turn_as_often_as_it_is_to_be_judged():
+    campaign = made(overlap=2, talks=[talk(f"{system}{n}", system, 3) for n in range(4) for system in ("s0", "s1")])
+    people = [person(campaign, f"p{n}") for n in range(4)]
+    threads = [threading.Thread(target=closing(work), args=(who, 99)) for who in people]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(campaign.items.values_list("taken", flat=True)) == {2}
+    for who in people:
+        handed = [place(assignment) for assignment in who.assignments.order_by("pk").select_related("item__context")]
+        assert all(now[1] == 1 or now == (before[0], before[1] + 1) for before, now in zip(handed, handed[1:]))
 
 
 @pytest.mark.parametrize("place", range(40))
