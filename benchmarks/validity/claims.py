@@ -16,6 +16,7 @@ SYSTEMS = (0.0, 0.2, 0.4, 0.6, 0.8)
 EQUAL = (0.0,) * 5
 SCORES = Campaign(SYSTEMS)
 PAIRS = Campaign(tuple(1.5 * s for s in SYSTEMS), design="pairs", noise_scale=1.0)
+TALKS = {"contexts": 150, "turns": 3, "topic": 0.4}  # ten conversations of each of five systems
 HEAVY = dict(severity=1.0, use=0.3, tails=True, drift=0.5, opinion=0.5, noise="t")  # all that the estimator does not assume
 ORDERED = Campaign(SYSTEMS, contexts=60, severity=1.0)  # raw means of 12 annotators, k = 3, even: tau 0.84
 FEW = 100  # simulations of each question or plan, where nobody says how many
@@ -136,6 +137,7 @@ def harder() -> dict[str, Campaign]:
         "scores, one answer each, one annotator gives 40%": replace(sparse, load="one"),
         "scores, one answer each, 48 annotators, uneven": replace(sparse, annotators=48, load="uneven"),
         "scores, 8 topics": replace(scores, contexts=64, topics=8, topic=0.4),
+        "scores, conversations of each system's own": replace(SCORES, **TALKS),
         "pairs, side preference, t-tailed tastes and noise, own opinions": replace(pairs, side=0.5, **HEAVY),
         "pairs, one answer each, one annotator gives 40%": replace(PAIRS, k=1, contexts=200, load="one"),
         "pairs, 8 topics": replace(pairs, contexts=64, topics=8, topic=0.4),
@@ -152,6 +154,8 @@ def equal() -> dict[str, Campaign]:
         for topics in (8, 16):
             c = replace(base, contexts=64, taste=0.3, topics=topics, topic=0.5)
             campaigns[f"{kind}, 12 annotators, taste 0.3, {topics} topics"] = c
+        if kind == "scores":
+            campaigns["scores, 12 annotators, conversations of each system's own"] = replace(base, **TALKS)
         heavy = replace(base, **HEAVY, load="uneven", side=0.5 if kind == "pairs" else 0.0)
         campaigns[f"{kind}, 12 annotators, all that the estimator does not assume"] = heavy
     return campaigns

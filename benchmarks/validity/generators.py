@@ -34,7 +34,8 @@ class Campaign:
     person gives 40% of the answers. tails: whether tastes are t-distributed. ceiling: how far the cut points are shifted
     down. polarising: SD of the last system's tastes, where it is another. topics: of contexts; 0 for none. tie: half the
     width of what is called a tie. apart: the first so many systems are judged on the first half of the contexts, the others
-    on the second half, which is easier by 2."""
+    on the second half, which is easier by 2. turns: of the conversations that each system has by itself; their topic is the
+    conversation, and k people score all its turns. 0: systems answer the same contexts."""
 
     strengths: tuple[float, ...] = (0.0, 0.2, 0.4, 0.6, 0.8)
     contexts: int = 20
@@ -60,6 +61,7 @@ class Campaign:
     ceiling: float = 0.0
     tie: float = 0.3
     apart: int = 0
+    turns: int = 0
 
     @property
     def systems(self) -> int:
@@ -133,15 +135,17 @@ def _scores(c: Campaign, rng: np.random.Generator) -> Answers:
     context, system = np.divmod(np.arange(c.contexts * c.systems), c.systems)  # (items,)
     kept = _together(c, context, system)
     context, system = context[kept], system[kept]
-    annotator = _assigned(c, context if c.design == "dense" else np.arange(len(context)), rng)
+    topic = _topics(c)
+    together = topic[context] if c.turns else context if c.design == "dense" else np.arange(len(context))
+    annotator = _assigned(c, together, rng)
     context, system = np.repeat(context, c.k), np.repeat(system, c.k)
-    people, topic = draw_people(c, c.annotators, rng), _topics(c)
+    people = draw_people(c, c.annotators, rng)
     quality, difficulty = draw_quality(c, topic, rng), _difficulty(c, rng)
     opinion = rng.normal(0, c.opinion, len(context))
     seen = people.use[annotator] * (quality[context, system] + people.taste[annotator, system] + opinion) + difficulty[context]
     seen -= people.severity[annotator] + people.drift[annotator] * (_time(annotator, rng) - 0.5)
     value = _score(c, seen + _noise(c, len(seen), rng))
-    return Answers(context, annotator, system, value, group=topic[context] if c.topics else None)
+    return Answers(context, annotator, system, value, group=topic[context] if c.topics or c.turns else None)
 
 
 def _pairs(c: Campaign, rng: np.random.Generator) -> Answers:
@@ -167,6 +171,8 @@ def _pairs(c: Campaign, rng: np.random.Generator) -> Answers:
 
 
 def _together(c: Campaign, context: np.ndarray, system: np.ndarray) -> np.ndarray:
+    if c.turns:
+        return context // c.turns % c.systems == system
     return (system < c.apart) == (context < c.contexts // 2) if c.apart else np.ones(len(context), dtype=bool)
 
 
@@ -180,6 +186,8 @@ def _assigned(c: Campaign, draw: np.ndarray, rng: np.random.Generator) -> np.nda
 
 def _topics(c: Campaign) -> np.ndarray:
     """(contexts,)"""
+    if c.turns:
+        return np.arange(c.contexts) // c.turns
     return np.arange(c.contexts) % c.topics if c.topics else np.arange(c.contexts)
 
 

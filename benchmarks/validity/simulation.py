@@ -36,7 +36,8 @@ def board_of(campaign: Campaign, answers: Answers) -> PeopleBoard:
     if campaign.design == "pairs":
         judged = answers.first, answers.second, answers.outcome
         return board_from_pairs(campaign.systems, *judged, *who, group=answers.group)
-    return board_from_scores(campaign.systems, answers.system, *who, answers.value, group=answers.group)
+    own = bool(campaign.turns)
+    return board_from_scores(campaign.systems, answers.system, *who, answers.value, group=answers.group, own=own)
 
 
 def stated(board: PeopleBoard) -> Statement:

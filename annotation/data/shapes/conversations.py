@@ -204,8 +204,9 @@ def _entries(fields: Fields, around: Surroundings) -> Iterator[Entry | LeftOut]:
         raise found
     if isinstance(found, Entry):
         place, system = found.fields["metadata"], str(found.fields.get("system") or around.system)
-        of = f"{place['conversation']}, {system}" if system else place["conversation"]
-        found = Entry(found.kind, {"context_id": f"{of}, turn {place['turn']}"} | found.fields)
+        checkpoint = str(found.fields.get("checkpoint") or "")
+        of = ", ".join(filter(None, [place["conversation"], system, checkpoint, f"turn {place['turn']}"]))
+        found = Entry(found.kind, {"context_id": of} | found.fields)
     yield found
 
 

@@ -226,6 +226,12 @@ class TestWhatIsRead:
         result = read(made(talks=()), [longest, longer])
         assert result.new["outputs"] == 99 and result.left_out["is in a conversation of more than 200 turns"] == 201
 
+    def test_each_checkpoint_has_its_own_conversations(self):
+        campaign = made(talks=())
+        result = read(campaign, [talk("c", "s0", n) | {"checkpoint": str(n)} for n in (1, 2)])
+        assert (result.new["outputs"], result.new["checkpoints"], campaign.items.count()) == (3, 2, 2)
+        assert campaign.contexts.filter(key="c, s0, 2, turn 2").exists()
+
     def test_a_sheet_of_each_system_names_it(self):
         book = openpyxl.Workbook()
         for sheet in (book.active, book.create_sheet()):
