@@ -1,6 +1,7 @@
 """How a campaign is going, and the answers behind every figure."""
 
 from dataclasses import asdict
+from datetime import datetime
 
 from django.contrib.auth.decorators import login_required
 from django.shortcuts import render
@@ -14,6 +15,7 @@ from annotation.assessment.calculations import follow
 from annotation.campaigns.item_list import reports
 from annotation.campaigns.overview import ByAnswers
 from annotation.jobs import worker_alive
+from annotation.models import Campaign
 from annotation.plots import Mark, colour, dot_plot, shares
 from annotation.views.paging import paged
 
@@ -41,9 +43,17 @@ def progress(request, slug):
         "counts": counts,
         "people": people,
         "shown": shown,
+        "said_below": _said_below(campaign, followed.as_of or timezone.now(), bool(narrowed)),
         "reports": paged(request, reports(campaign), REPORTS_SHOWN, "reports"),
     }
     return render(request, "annotation/live.html", context)
+
+
+def _said_below(campaign: Campaign, as_of: datetime, is_narrowed: bool) -> str:
+    """What leaves with a picture of these figures."""
+    lines = [f"{campaign.title}, as of {as_of:%Y-%m-%d %H:%M} UTC: answers that count, before any filter and any verdict."]
+    lines += ["Of some systems, annotators or criteria alone."] if is_narrowed else []
+    return "\n".join(lines + (["Some or all answers are simulated: a program made them."] if campaign.is_simulated else []))
 
 
 def _shown(figures: dict, names: dict) -> dict:

@@ -58,7 +58,12 @@ class TestFigures:
         page = text(world.sign_in(world.alice).get("progress/"))
         assert "these 2 only" in page and "lowest is best" not in page
         world.campaign.criteria.filter(pk=overall.pk).update(best="low")
-        assert text(world.get("progress/")).count("lowest is best") == 2  # above the picture and the table
+        page = text(world.get("progress/"))
+        assert page.count("lowest is best") == 2  # above the picture and the table
+        said = re.findall(r'<figure [^>]*data-said="([^"]+)"', page)
+        assert len(said) == page.count("<figure ") > 1 and all(
+            "Overall: 3 scores.\nSmall talk, as of 20" in one for one in said
+        )
         # one unit of two: they disagree as far as all pairable scores do, so alpha = 1 - De/De = 0
         assert figure["agreement"]["alpha"] == 0 and figure["agreement"]["units"] == 1
         assert live.score_figures(world.campaign, Filters(annotator=people[1].pk), [overall])[0]["scores"] == 1
