@@ -40,13 +40,14 @@ def _named(fields: Fields, names: Sequence[str]) -> str:
 
 
 def _list_of(fields: Fields) -> str:
-    """The column that holds a list of turns by role; empty where none does."""
+    """The column that holds a list of turns by role, or of none; empty where none does."""
     names = (*LISTS, "messages") if "conversation_id" in fields else LISTS
     for name in names:
         turns = json_in(fields.get(name))
         if isinstance(turns, list) and turns and isinstance(turns[0], dict) and _named(turns[0], ROLES):
             return name
-    return ""
+    is_row = "conversation_id" not in fields or bool(_named(fields, ROLES))
+    return "" if is_row else next((name for name in LISTS if name in fields and json_in(fields[name]) in (None, "", [])), "")
 
 
 def _recognises(fields: Fields) -> bool:
@@ -66,7 +67,9 @@ def _gathered(rows: Iterable[Row]) -> Iterator[Row]:
             name = row.name(_named(row.fields, IDS) or (column and _named(row.fields, ["id"])) or IDS[0])
             if column:
                 others = {field: value for field, value in row.fields.items() if field != column}
-                yield from _judged(name, _system_of(row), _turns_of(row, column), others)
+                if not (turns := _turns_of(row, column)):
+                    yield replace(row, fields={"found": LeftOut(OUTPUTS, "is a conversation without turns")})
+                yield from _judged(name, _system_of(row), turns, others)
             else:
                 tables.setdefault(name, []).append(_turn_of(row))
         except (BadField, NotAnswered) as error:
@@ -90,7 +93,7 @@ class _Misplaced(BadField):
 def _turns_of(row: Row, column: str) -> list[Turn]:
     """Of a list in one row. Raises BadField."""
     turns = []
-    for number, said in enumerate(json_in(row.fields[column])):
+    for number, said in enumerate(json_in(row.fields[column]) or []):
         if not isinstance(said, dict):
             raise BadField(f"{column}.{number}", f"expected a turn with role and text, found {kind_of(said)}")
         try:
@@ -185,6 +188,8 @@ def _why(turn: Turn, turns: Sequence[Turn], is_answered: bool, is_after: bool) -
     """Why nobody judges a turn, and where it stands."""
     if len(turns) > MOST:
         return f"is in a conversation of more than {MOST} turns"
+    if not is_answered and any(one.plain_role in SYSTEMS for one in turns):
+        return "is in a conversation where nobody says anything before the system, so that it answers nothing"
     if not is_answered:
         roles = ", ".join(dict.fromkeys(quoted(one.role) for one in turns))
         return f"is in a conversation where no system answers (roles: {roles}; a system's is {', '.join(SYSTEMS)})"

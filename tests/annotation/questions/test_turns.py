@@ -188,6 +188,18 @@ class TestWhatIsRead:
         assert read(campaign, [lmsys]).new["outputs"] == read(campaign, [sharegpt]).new["outputs"] == 1
         assert read(campaign, [lmsys]).new == {}
 
+    def test_a_conversation_without_turns_or_before_which_nobody_spoke(self):
+        alone = {"conversation_id": "c", "system": "s0", "turns": [{"role": "assistant", "text": "Hello?"}]}
+        for nothing in ([], None):
+            campaign = made(f"none-{nothing is None}".lower(), ())
+            result = read(campaign, [alone | {"turns": nothing}, alone, TALKS[0]])
+            assert result.new["outputs"] == 3 and result.left_out == {
+                "is a conversation without turns": 1,
+                "is in a conversation where nobody says anything before the system, so that it answers nothing": 1,
+                f"is a user's turn; it {IN_CONTEXT}": 3,
+                "is a user's turn; it stands in no context, since no system answers it": 1,
+            }
+
     def test_a_file_of_one_system_need_not_name_it(self):
         campaign = made(talks=())
         for system in ("s0", "s1"):
