@@ -150,7 +150,7 @@ def _attempt(annotator: Annotator, first: Callable[[], History | None] | None) -
     """None where there is no history after `first`."""
     lock(annotator)
     history = first() if first else read_history(annotator)
-    return history and _handed(annotator, history)
+    return None if history is None else _handed(annotator, history)
 
 
 @transaction.atomic
