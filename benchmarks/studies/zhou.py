@@ -107,7 +107,7 @@ def parts(asked: Asked) -> list[Part]:
                 how_it = {**how, "seed": seed, "recipe": vars(_recipe(asked, variant)) | {"encoder": ""}}
                 found.append(Part(label, (6 if name == home else 3) * slow, judge, how_it, needs))
         for label, metric in {**METRICS, **({"Perplexity": "perplexity"} if asked.causal else {})}.items():
-            judge, cost = partial(_metric, asked, name, label, metric), 6 if metric.endswith("-tuned") else 1
+            judge, cost = partial(_metric, asked, name, label, metric), 18 if metric.endswith("-tuned") else 1
             found.append(Part(f"{name}-{_plain(label)}", cost * slow, judge, {**how, "seed": asked.seed}, needs))
     return found
 

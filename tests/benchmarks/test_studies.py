@@ -61,7 +61,7 @@ def test_the_papers_own_size_says_first_what_it_would_take(data, tmp_path, capsy
     words = ["zhou", str(data), "--out", str(tmp_path), "--preset", "paper", "--stand-in", "a-name-on-the-hub"]
     assert main([*words, "--forecast"]) == 0 and list(tmp_path.iterdir()) == []
     parts = 10 * 5 + 1 + (6 + 2) * 5 + 3 * 3
-    minutes = 50 * 20 + 250 + 5 * (6 * 60 + 2 * 30) + 3 * (60 + 10 + 10)
+    minutes = 50 * 20 + 250 + 5 * (6 * 60 + 2 * 30) + 3 * (180 + 10 + 10)
     said = f"{parts} of {parts} parts to do, about {minutes} minutes on one core."
     assert said in capsys.readouterr().out
 

@@ -93,3 +93,21 @@ def test_adems_parts_add_up(tiny_encoder, world):
     full, referenced, unreferenced = (build(name, encoder=encoder, training=training).utilities(world[0]) for name in names)
     assert full + 3 == pytest.approx(referenced + unreferenced)
     assert np.ptp(referenced) > 0 and np.ptp(unreferenced) > 0
+
+
+@pytest.mark.parametrize("reader", [lambda encoder: tuned.PairReader(encoder, 1), tuned.ApartReader], ids=["pair", "apart"])
+def test_layers_that_are_computed_again_have_the_same_gradients(reader, encoder, world):
+    """Beside a copy that keeps them all, with dropout."""
+    texts, gradients = world[0][:8], []
+    model = reader(encoder)
+    assert model.encoder.is_activation_checkpointing
+    for keep in (False, True):
+        model.train()
+        if keep:
+            model.encoder.activation_checkpointing_disable()
+        torch.manual_seed(3)
+        model(encoder.encoder, model.prepared(encoder.encoder, texts), np.arange(8)).sum().backward()
+        gradients.append([p.grad.clone() for p in model.parameters() if p.grad is not None])
+        model.zero_grad()
+    assert len(gradients[0]) == len(gradients[1]) > 10
+    assert all(torch.equal(one, other) for one, other in zip(*gradients))
