@@ -1,15 +1,18 @@
 """Groups of contexts that nobody declared: those whose texts are alike and that people's answers show to be judged alike
 (`rating.crossed.text_groups`), together with the groups of copies that were made when answers were accepted."""
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from annotation.assessment import snapshot_contents
 from annotation.assessment.dependence import PREFIX, count_apart, for_board
-from annotation.models import Context
+from annotation.models import Context, Criterion
 from annotation.quality.p_values import p_is
 from annotation.questions import registry
+from annotation.questions.conditions import in_words
 from core.errors import Refused
 from leaderboard.boards.board import Doubt
 from leaderboard.models import Tournament
@@ -74,6 +77,35 @@ def leaning(tournament: Tournament) -> tuple[Doubt, ...]:
     except Refused:  # a snapshot without a record of its answers
         return ()
     return tuple(Doubt("suggested", said) for said in found if said)
+
+
+def asked_of_some(tournament: Tournament) -> tuple[Doubt, ...]:
+    """What must be said where the question was asked only after some answers to another."""
+    criterion = (
+        Criterion.objects.filter(campaign=tournament.campaign_id, name=tournament.criterion).exclude(asked_if={}).first()
+    )
+    if tournament.snapshot is None or criterion is None:
+        return ()
+    decider, asked, all_answers = criterion.asked_if["criterion"], Counter[str](), Counter[str]()
+    try:
+        for kind in registry.about_outputs():
+            for row in snapshot_contents.rows(tournament.snapshot, kind.files):
+                asked[row["system"]] += row.get("aspect") == criterion.name
+                all_answers[row["system"]] += row.get("aspect") == decider
+    except Refused:  # a snapshot without a record of its answers
+        return ()
+    shares = {name: asked[name] / whole for name, whole in all_answers.items() if whole}
+    return (Doubt("asked of some", asked_in_words(criterion, shares)),) if len(shares) > 1 else ()
+
+
+def asked_in_words(criterion: Criterion, shares: Mapping[str, float]) -> str:
+    least, *_, most = sorted(shares, key=lambda name: (shares[name], name))
+    return (
+        f"{criterion.name} is {in_words(criterion.asked_if)}: of {shares[least]:.0%} ({least}) to {shares[most]:.0%} ({most})"
+        " of a system's answers. So these numbers speak of what was asked about, and not of all outputs. Where the shares"
+        " differ, other contexts and stricter people stand behind a system that is asked about less, which is taken off only in"
+        " part: differences of systems may be due to that."
+    )
 
 
 def sentence(found: TextGroups, apart: bool = False) -> str:

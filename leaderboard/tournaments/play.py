@@ -141,7 +141,12 @@ def _of_people(
         reading=reading,
         categories=rate.people_categories(entrants, answers, reading, draws, population),
         stability=rate.people_stability(entrants, board, answers, reading, other),
-        doubts=(*doubts, *context_groups.dependent(tournament), *context_groups.leaning(tournament)),
+        doubts=(
+            *doubts,
+            *context_groups.dependent(tournament),
+            *context_groups.leaning(tournament),
+            *context_groups.asked_of_some(tournament),
+        ),
     )
 
 

@@ -338,7 +338,9 @@ class Spans(ValueKind):
         return " ".join(filter(None, said))
 
     def leaning_in_words(self, rows: Iterable[Mapping[str, Any]]) -> str:
-        return suggestions.in_a_sentence(suggestions.account(rows, self.value_column))
+        answers = list(rows)
+        found = suggestions.in_a_sentence(suggestions.account(answers, self.value_column))
+        return " ".join(filter(None, [found, suggestions.of_systems(answers, self.value_column)]))
 
 
 def given_of(criterion: Criterion, found: Sequence[marks.Mark]) -> Given:

@@ -54,3 +54,22 @@ def in_a_sentence(found: Mapping[str, Any] | None) -> str:
         f" marks that were shown, people kept {kept} as they were, changed {changed} and removed {removed}; they added {added}."
         " Answers lean towards what is suggested."
     )
+
+
+def of_systems(answers: Iterable[Mapping[str, Any]], marks: str) -> str:
+    """How differently suggestions fared by system, of answers with a "system"; empty where they are for one system or none."""
+    found: dict[str, Counter[str]] = {}
+    for answer in answers:
+        if answer.get(SUGGESTED_BY) and answer.get(marks) is not None:
+            of = found.setdefault(answer["system"], Counter())
+            of.update(fates(answer[SUGGESTED] or [], answer[marks]), answers=1)
+    kept = {name: of["kept"] / shown for name, of in found.items() if (shown := of["kept"] + of["changed"] + of["removed"])}
+    added = {name: of["added"] / of["answers"] for name, of in found.items()}
+    if len(kept) < 2:
+        return ""
+    (least, *_, most), (fewest, *_, largest) = (sorted(of, key=lambda name: (of[name], name)) for of in (kept, added))
+    return (
+        f"By system, people kept {kept[least]:.0%} ({least}) to {kept[most]:.0%} ({most}) of the marks that were shown, and"
+        f" added {added[fewest]:.2g} ({fewest}) to {added[largest]:.2g} ({largest}) to an output. A system of whose errors more"
+        " were missed by who suggested them looks better than it is: people overlook some of what nobody marked before."
+    )

@@ -269,7 +269,9 @@ class TestNumbers:
         assert (overall["units"], why["units"], why["scores"]) == (6, 4, 12)
         assert snapshots.read(snapshot).asked_only("Why") == {"asked_only": ONLY}
         assert ONLY in why["reason"] and "asked only" not in overall["reason"]
-        board = exports.as_json(queries.board(played(campaign, "people", criterion="Why")))
+        found = queries.board(played(campaign, "people", criterion="Why"))
+        board, [said] = exports.as_json(found), [doubt.text for doubt in found.doubts if doubt.kind == "asked of some"]
+        assert said.startswith(f"Why is {ONLY}: of 50% (Hydra-system) to 100% (Human-writer) of a")
         assert board["question"]["asked_only"] == ONLY
         assert f"Why ({ONLY})" in exports.as_csv(queries.board(queries.latest(campaign, "people", "Why")))
 

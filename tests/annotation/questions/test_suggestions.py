@@ -115,7 +115,9 @@ def test_the_board_says_so(gone_through):
     assess(gone_through, mad=None)
     tournament = start_tournament(gone_through, "people", criterion="Errors", foreground=True)
     board = queries.board(tasks.run(tournament.job_id))
-    assert [doubt.text[: len(BOTH)] for doubt in board.doubts if doubt.kind == "suggested"] == [BOTH]
+    [said] = [doubt.text for doubt in board.doubts if doubt.kind == "suggested"]
+    assert said.startswith(BOTH) and "kept 50% (mt1) to 50% (mt2)" in said  # 1 of 2 and 2 of 4
+    assert "added 0 (mt1) to 0.5 (mt3) to an output" in said
 
 
 def test_a_campaign_without_them_has_none_of_it(campaign):  # noqa: F811
