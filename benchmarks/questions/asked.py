@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.questions import error_spans, fine_answers, rankings
+from benchmarks.questions import conditional as conditional_answers
+from benchmarks.questions import error_spans, fine_answers, rankings, suggested
 from benchmarks.validity import default_path, rows, simulation
 from benchmarks.validity.crowds import Crowd, Entered, draw, scenarios
 from benchmarks.validity.generators import Answers, Campaign
@@ -18,6 +19,7 @@ from leaderboard.rating.people_board import PeopleBoard
 Strengths = tuple[float, ...]
 FIVE = (0.0, 0.2, 0.4, 0.6, 0.8)
 SHAPE = Campaign(FIVE, contexts=fine_answers.CONTEXTS)
+LARGER = Campaign(FIVE, contexts=conditional_answers.CONTEXTS)
 
 
 @dataclass(frozen=True)
@@ -32,13 +34,15 @@ class Files:
 @dataclass(frozen=True)
 class Kind:
     """draw: (strengths, seed) -> what people said; true: strengths -> (systems,); boards: (what they said, systems) -> at each
-    look; files: of what they said."""
+    look; files: of what they said; is_even: are systems of one strength equal? is_other: does the board not speak of it?"""
 
     draw: Callable[[Strengths, int], Any]
     true: Callable[[Strengths], np.ndarray]
     boards: Callable[[Any, int], list[PeopleBoard]]
     files: Callable[[Any], Files]
     strengths: Strengths = FIVE
+    is_even: bool = True
+    is_other: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,13 +57,14 @@ class Asked:
         return tuple(0.5 if self.equal else strength for strength in KINDS[self.kind].strengths)
 
     def truth(self) -> np.ndarray:
-        value = KINDS[self.kind].true(self.strengths)
-        return np.full(len(value), value.mean()) if self.equal else value
+        kind = KINDS[self.kind]
+        value = kind.true(self.strengths)
+        return np.full(len(value), value.mean()) if self.equal and kind.is_even else value
 
     def simulate(self, true: np.ndarray, seed: int) -> simulation.Record:
         """False where it is at any look."""
-        every = np.ones((len(true),) * 2, dtype=bool)
-        looks = [simulation.beside(simulation.stated(b), true, np.asarray(self.strengths), every) for b in self.boards(seed)]
+        every, order = np.ones((len(true),) * 2, dtype=bool), self.strengths if KINDS[self.kind].is_even else true
+        looks = [simulation.beside(simulation.stated(b), true, np.asarray(order), every) for b in self.boards(seed)]
         return looks[-1] | {"false": any(look["false"] for look in looks)}
 
     def boards(self, seed: int) -> list[PeopleBoard]:
@@ -110,11 +115,42 @@ def slid(said: Answers) -> Files:
     )
 
 
-def marked(said: Answers) -> Files:
+def marked(said: Answers, shape: Campaign = SHAPE) -> Files:
     """The fewest marks with these sums, as the board reads no more."""
     marks = [[{"start": n, "end": n + 1, **mark} for n, mark in enumerate(error_spans.marks_of(-sum))] for sum in said.value]
     errors = rows.scores(said.context, said.system, said.annotator, marks, column="errors")
-    return Files((), [("import_outputs", rows.outputs(SHAPE, "." * 99)), ("import_spans", errors)], "Quality")
+    return Files((), [("import_outputs", rows.outputs(shape, "." * 99)), ("import_spans", errors)], "Quality")
+
+
+def conditional(said: tuple[Answers, Answers]) -> Files:
+    options = "--criterion", "Quality:1:5", "--criterion", "Harm:0:100", "--asked-if", "Harm", "Quality", "below", "3"
+    scores = [row for of, name in zip(said, ("Quality", "Harm"))
+              for row in rows.scores(of.context, of.system, of.annotator, of.value, name)]  # fmt: skip
+    return Files(options, [("import_outputs", rows.outputs(LARGER)), ("import_scores", scores)], "Harm")
+
+
+def of_conditions(common: float, every: bool = False) -> Kind:
+    draw, true = (
+        partial(conditional_answers.drawn, common=common),
+        partial(conditional_answers.truth, common=common, every=every),
+    )
+    return Kind(draw, true, lambda said, n: boards(said[1], n), conditional, is_even=not common or every, is_other=every)
+
+
+def over_suggestions(said: tuple[np.ndarray, Answers]) -> Files:
+    """As `marked`, after what was suggested."""
+    files, (context, system) = marked(said[1], LARGER), np.indices(said[0].shape).reshape(2, -1)
+    shown = list(marked(Answers(context, np.zeros_like(context), system, -said[0].ravel())).rows[1][1])
+    by = {(row["context_id"], row["system"]): {"suggested_by": "a model", "suggested": row["errors"]} for row in shown}
+    answers = [row | by[row["context_id"], row["system"]] for row in files.rows[1][1]]
+    over = [row | {"annotator": "a model", "suggestion": True} for row in shown]
+    return replace(files, rows=[files.rows[0], ("import_spans", over), ("import_spans", answers)])
+
+
+def of_suggestions(even: bool, without: bool = False) -> Kind:
+    true = error_spans.truth if without else partial(suggested.truth, even=even)
+    draw = partial(suggested.drawn, even=even)
+    return Kind(draw, true, lambda said, n: boards(said[1], n), over_suggestions, is_even=even or without, is_other=without)
 
 
 def graded(said: fine_answers.Graded) -> Files:
@@ -148,11 +184,18 @@ KINDS = {
     "how much better, 7 points": of_grades(),
     "how much better, both bad and cannot say": of_grades(sure=False),
     "sum of marked errors' weights": Kind(error_spans.drawn, error_spans.truth, boards, marked),
+    "asked only below 3, luck of its own": of_conditions(0.0),
+    "asked only below 3, luck in common": of_conditions(0.7),
+    "asked only below 3, luck in common, of every output": of_conditions(0.7, every=True),
+    "errors suggested, alike for all systems": of_suggestions(True),
+    "errors suggested, better for some systems": of_suggestions(False),
+    "errors suggested, better for some systems, as without them": of_suggestions(False, without=True),
     **{f"default path, {name}": of_crowd(crowd) for name, crowd in scenarios().items()},
     **{f"rankings, {name}": of_rankings(c) for name, c in rankings.CAMPAIGNS.items()},
 }
 
 
-def campaigns(equal: bool) -> dict[str, Asked]:
-    of = {name: Asked(name, equal) for name, kind in KINDS.items() if equal or len(set(kind.strengths)) > 1}
+def campaigns(equal: bool, other: bool = False) -> dict[str, Asked]:
+    kinds = {name: kind for name, kind in KINDS.items() if kind.is_other == other}
+    of = {name: Asked(name, equal) for name, kind in kinds.items() if equal or len(set(kind.strengths)) > 1}
     return {f"{name}, {'equal' if equal else 'apart'}": asked for name, asked in of.items()}

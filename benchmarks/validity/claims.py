@@ -191,6 +191,7 @@ def claims() -> list[Claim]:
         Claim("order", orders(), order, _between(0.0, 2.0), share=False),
         Claim("plan", planned.scenarios() | planned_rankings.scenarios(), plans, _between(0.75, 0.85), n=FEW),
         Claim("questions", campaigns(equal=False) | campaigns(equal=True), coverage, _between(0.93, 1.0), n=FEW),
+        Claim("questions-other", campaigns(False, True) | campaigns(True, True), coverage, _between(0.0, 1.0), n=FEW),
         Claim("questions-false", campaigns(equal=True), share_of("false"), _between(0.0, 0.05), n=FEW),
         Claim("apart", apart(), share_of("across"), _between(0.0, 0.0)),
     ]
