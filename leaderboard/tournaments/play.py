@@ -15,6 +15,7 @@ from evaluator.models import ComparatorVersion, Utility
 from evaluator.versions.selectors import architecture
 from leaderboard.boards import row_facts
 from leaderboard.boards.basis import AnswersLeftOut, BoardPeople, JudgeUsage, Variance
+from leaderboard.boards.board import Doubt
 from leaderboard.boards.tree import hints
 from leaderboard.models import Game, Tournament
 from leaderboard.rating import tournament as playing
@@ -66,9 +67,21 @@ def play(tournament: Tournament, report: Report, judging: Judging | None = None,
         found = replace(found, beside=diagnostics(tournament, entrants, games, answers, found.speaks_of(tournament)))
     if used := _used(verdicts, found.played, everyone):
         found = replace(found, used=used)
+    if not (used and used.unjudged) and (silent := _silent(tournament.judge_name, entrants, everyone)):
+        found = replace(found, doubts=(*found.doubts, Doubt("unjudged", silent)))
     report(0.95, "Recording")
     means = people_games.human_means(entrants, answers)
     return record(tournament, entrants, found, means, shares(entrants, people, verdicts))
+
+
+def _silent(judge: str, entrants: Entrants, everyone: Entrants) -> str:
+    """What must be said where a judge says nothing of some outputs of systems that play; empty where it speaks of all."""
+    there, play = {system.pk for system in entrants.systems}, {output.pk for output in entrants.outputs}
+    of_system = [everyone.systems[i] for i in everyone.system_of.tolist()]
+    theirs = [(output, system) for output, system in zip(everyone.outputs, of_system, strict=True) if system.pk in there]
+    missing = Counter(system.name for output, system in theirs if output.pk not in play)
+    by = "; ".join(f"{name} {count:,}" for name, count in sorted(missing.items()))
+    return f"{judge} says nothing of {missing.total():,} of {len(theirs):,} outputs, which do not play: {by}." if by else ""
 
 
 def _used(verdicts: Verdicts | None, played: Played, everyone: Entrants) -> JudgeUsage | None:

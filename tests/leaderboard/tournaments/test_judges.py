@@ -18,6 +18,7 @@ from evaluator.roster import judge_named
 from leaderboard import tasks
 from leaderboard.boards import exports, queries, wording
 from leaderboard.boards.basis import BoardSetting
+from leaderboard.boards.cautions import cautions
 from leaderboard.models import Game, Tournament
 from leaderboard.signature import parse, signature
 from leaderboard.tournaments.start import start_tournament
@@ -139,6 +140,21 @@ class TestImportedScores:
         board = played(world.campaign, "some")
         assert {row.name for row in board.ratings.all()} == {"Fine", "Plain", "Poor"}
         assert board.settings["judge_record"]["unjudged"] == 12
+        assert not [doubt for doubt in queries.board(board).doubts if doubt.kind == "unjudged"]  # no output of Person's plays
+
+    def test_of_how_many_outputs_of_whom_it_says_nothing(self, world, tmp_path):
+        rows = [
+            {"context_id": r["context_id"], "system": r["system"], "score": QUALITY[r["system"]]}
+            for r in world.rows
+            if r["system"] != "Poor" or r["context_id"] > "c04"
+        ]
+        kept = sum(row["system"] == "Poor" for row in rows)
+        assert 0 < kept < 12
+        command("import_judge_scores", "talk", write(tmp_path, "some.jsonl", rows), "--judge", "some")
+        said = f"some says nothing of {12 - kept} of 48 outputs, which do not play: Poor {12 - kept}."
+        for basis in ("judge", "corrected"):
+            board = queries.board(played(world.campaign, "some", basis))
+            assert [caution.text for caution in cautions(board) if caution.kind == "unjudged"] == [said]
 
 
 class TestMetrics:
