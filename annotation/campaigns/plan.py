@@ -20,7 +20,6 @@ from annotation.design.power import (
     Components,
     Detectable,
     PairAssumptions,
-    People,
     Scale,
     detectable_difference,
     detectable_win_rate,
@@ -128,9 +127,9 @@ class Ground:
         helped, contexts = self.assumed.with_judge(left), protocol.contexts
         return power_for_difference(difference, helped, contexts, annotators, people, systems=systems, scale=self.ends)
 
-    def _people(self, protocol: Protocol) -> People:
+    def _people(self, protocol: Protocol) -> tuple[tuple[float, float], ...]:
         """Where a question is asked of a share, an output's people are asked it together or not at all: so least is known."""
-        return [(self.share * share, k) for share, k in protocol.people_per_item]
+        return tuple((self.share * share, k) for share, k in protocol.people_per_item)
 
 
 @dataclass(frozen=True)
