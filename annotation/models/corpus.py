@@ -7,7 +7,6 @@ from django.db import models
 from django.utils.text import Truncator
 
 TITLE = 60  # characters of a text that has no name
-MOST_TURNS = 200  # of a conversation, whose later contexts repeat the earlier turns
 TURN = ("conversation", "turn", "turns")  # in the metadata of a turn of a conversation; see `Context.turn`
 
 

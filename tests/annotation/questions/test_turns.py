@@ -25,10 +25,8 @@ from annotation.campaigns.protocol import CriterionSpec, change_campaign
 from annotation.campaigns.templates import TEMPLATES, settings_of
 from annotation.data.export import as_jsonl, exported_answers, exported_rows
 from annotation.data.importer import import_outputs, import_scores
-from annotation.data.shapes import conversations
 from annotation.design.gold_and_repeats import gold_due, is_gold
 from annotation.models import Assignment, LikertScore, Output, Upload, User
-from annotation.models.corpus import MOST_TURNS
 from annotation.people.accounts import add_annotator
 from annotation.questions import conditions
 from core.errors import ImportRefused, Refused
@@ -233,7 +231,6 @@ class TestWhatIsRead:
         assert (error.file, error.line, error.field) == (name, *wrong[:2]) and wrong[2] in error.message
 
     def test_a_conversation_may_be_so_long(self):
-        assert conversations.MOST == MOST_TURNS
         longest, longer = talk("a", "s0", 99), talk("b", "s0", 100)  # 199 and 201 turns
         result = read(made(talks=()), [longest, longer])
         assert result.new["outputs"] == 99 and result.left_out["is in a conversation of more than 200 turns"] == 201
