@@ -26,6 +26,13 @@ SCALES = {
         "Maintains context": (1, 3),
         "Interesting": (1, 3),
     },
+    "dialogue-by-turn": {
+        "Relevant": (1, 3),
+        "Understandable": (0, 1),
+        "Turn overall": (1, 5),
+        "Coherent": (1, 3),
+        "Conversation overall": (1, 5),
+    },
     "summarisation": {name: (1, 5) for name in ("Coherence", "Consistency", "Fluency", "Relevance")},
     "translation": {"Adequacy": (0, 100), "Fluency": (0, 100)},
     "translation-0-100": {"Quality": (0, 100)},
@@ -69,6 +76,8 @@ class TestThePreview:
         page = world.sign_in(world.alice).client.get("/new/", {"template": name})
         asked = [[(q.criterion and q.criterion.name) for q in item["questions"]] for item in page.context["examples"]]
         criteria = [list(SCALES[name])] if SCALES[name] else []
+        if name == "dialogue-by-turn":  # a turn, and the last one, at which the conversation is asked about too
+            criteria = [criteria[0][:3], *criteria]
         assert asked == criteria + ([[None]] if TEMPLATES[name].pairwise else [])
         assert all(f'<bdi lang="">{criterion}</bdi>' in text(page) for criterion in SCALES[name])
 
