@@ -46,6 +46,7 @@ LABEL_STUDIO_PAIR = {
 # {shape: (kind of rows, a row, the field that tells the rows apart)}
 ROWS: dict[str, tuple[str, dict[str, Any], str]] = {
     "Label Studio": ("outputs", LABEL_STUDIO, "id"),
+    "conversations": ("outputs", {"conversation_id": "talk 1", "model": "elm", "turns": [ASK, SAY]}, "conversation_id"),
     "Label Studio, pairs": ("judgments", LABEL_STUDIO_PAIR, "id"),
     "Label Studio table": (
         "scores",

@@ -11,13 +11,15 @@ KINDS = ("outputs", "scores", "judgments", "judge_scores", "judge_pairs")
 @dataclass(frozen=True)
 class Tool:
     """kind: of what is counted. full: the row about context n; empty: one that holds an answer which is left out, where
-    there is such a row. how: what is said beside the file. once: a row that comes twice is no repetition, but more of it."""
+    there is such a row. how: what is said beside the file. once: a row that comes twice is no repetition, but more of it.
+    beside: how many that nobody judges come with what is counted."""
 
     kind: str
     full: Callable[[int], dict]
     empty: Callable[[int], dict] | None = None
     how: dict = field(default_factory=dict)
     once: bool = False
+    beside: int = 0
 
 
 def outputs() -> list[dict]:
@@ -35,6 +37,10 @@ def about(n: int) -> dict:
 
 def chat(n: int, system: str) -> list[dict]:
     return [{"role": "user", "content": f"Q{n}"}, {"role": "assistant", "content": f"{system} {n}"}]
+
+
+def talk(n: int, *turns: dict) -> dict:
+    return {"conversation_id": f"talk {n}", "model": "alpha", "turns": list(turns)}
 
 
 def sides(n: int, a: str = "model_a", b: str = "model_b") -> dict:
@@ -157,6 +163,7 @@ SCALE = {"constants": {"scale": "1-5"}}
 ANN = {"constants": {"annotator": "ann"}}
 ONE = {"constants": {"system": "alpha"}}
 TOOLS: dict[str, Tool] = {
+    "conversations": Tool("outputs", lambda n: talk(n, *chat(n, "alpha")), lambda n: talk(n, chat(n, "alpha")[0]), beside=1),
     "Label Studio": Tool("scores", label_studio, lambda n: label_studio(n, was_cancelled=True)),
     "Label Studio table": Tool("scores", lambda n: label_studio_table(n, 4), lambda n: label_studio_table(n, None)),
     "Potato": Tool("scores", lambda n: potato(n, {"scale_4": "4"}), lambda n: potato(n, {}), ONE),
