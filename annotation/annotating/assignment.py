@@ -247,17 +247,15 @@ def _begin(annotator: Annotator, history: History) -> Assignment | None:
     campaign = annotator.campaign
     quota = COUNTED if campaign.quota is None else campaign.quota - history.main
     excess = {} if campaign.in_file_order else {_text(entry): entry.excess for entry in _ranked_cells(annotator, history)}
-    others, own = _held_conversations(annotator)
-    held = others | own
     free = _with_turns(_free(annotator)).annotate(waits=Exists(_turn_before()))
     free = free.filter(IS_NO_TURN | Q(turn="1") | Q(waits=False)).order_by("position")
     rows = free.values_list("turns", "turn", "conversation", "cell", "position", "pk")
     after = -1
     while window := list(rows.filter(position__gt=after)[:WINDOW]):
         after = window[-1][4]
-        chosen = [
-            row for row in window if row[1] == "1" or row[2:4] not in held
-        ]  # what others are on their way to stays theirs
+        others, own = _held_conversations(annotator)  # after the turns were read: who began one since then is seen
+        held = others | own
+        chosen = [row for row in window if row[1] == "1" or row[2:4] not in held]  # what others are on their way to is theirs
         chosen.sort(key=lambda row: (_to_come(row[0], row[1]) >= quota, row[2:4] in held, excess.get(row[3], 0), row[4]))
         for *_, pk in chosen:
             if assignment := _place_alone(annotator, history, pk):

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from annotation.annotating import places
 from annotation.annotating.assignment import next_assignment, progress
-from annotation.annotating.submissions import submit
+from annotation.annotating.submissions import submit, submit_and_go_on
 from annotation.assessment.assess import assess
 from annotation.campaigns.items import KnownAnswer, set_known_answers
 from annotation.campaigns.lifecycle import create_campaign
@@ -414,6 +414,15 @@ class TestOrder:
         assert sorted(map(len, of.values())) == [1] * 10 and set().union(*of.values()) == {1, 3}
 
 
+def go_on(annotator):
+    """As pages do: an answer and the next turn in one transaction."""
+    assignment = next_assignment(annotator)
+    turn, whole = annotator.campaign.criteria.all()
+    while assignment:
+        scores = {"scores": {turn.pk: 3, whole.pk: 3}}
+        assignment = submit_and_go_on(annotator, assignment.pk, uuid.uuid4(), scores)[1].assignment
+
+
 def closing(do):
     """In a thread, which has a connection of its own."""
 
@@ -431,7 +440,7 @@ def closing(do):
 def test_many_at_once_take_each_turn_as_often_as_it_is_to_be_judged():
     campaign = made(overlap=2, talks=[talk(f"{system}{n}", system, 3) for n in range(4) for system in ("s0", "s1")])
     people = [person(campaign, f"p{n}") for n in range(4)]
-    threads = [threading.Thread(target=closing(work), args=(who, 99)) for who in people]
+    threads = [threading.Thread(target=closing(go_on), args=(who,)) for who in people]
     for thread in threads:
         thread.start()
     for thread in threads:
