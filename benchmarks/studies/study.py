@@ -121,6 +121,7 @@ def run(parts: Sequence[Part], folder: Path, show: Callable[[str], None], worker
     with _pool(workers) as pool:
         while left or going:
             ready = [part for part in left if all(name in found for name in part.needs)]
+            ready.sort(key=lambda part: -part.minutes)  # so that no long one is left alone at the end
             for part in ready[: workers - len(going)]:
                 left.remove(part)
                 needed = {name: found[name] for name in part.needs}

@@ -108,7 +108,8 @@ def parts(asked: Asked) -> list[Part]:
                 found.append(Part(label, (6 if name == home else 3) * slow, judge, how_it, needs))
         for label, metric in {**METRICS, **({"Perplexity": "perplexity"} if asked.causal else {})}.items():
             judge, cost = partial(_metric, asked, name, label, metric), 18 if metric.endswith("-tuned") else 1
-            found.append(Part(f"{name}-{_plain(label)}", cost * slow, judge, {**how, "seed": asked.seed}, needs))
+            how_it = {**how, "seed": asked.seed, "max_length": _recipe(asked, "full model").max_length}
+            found.append(Part(f"{name}-{_plain(label)}", cost * slow, judge, how_it, needs))
     return found
 
 
@@ -238,6 +239,7 @@ def _metric(asked: Asked, name: str, label: str, metric: str, found: Mapping[str
     texts = [*known.texts, *(Referenced(t.context, t.output, human=o.human) for t, o in zip(more, origins))]
     scores = [*known.scores[:, 0].tolist(), *[float("nan")] * len(more)]
     encoder = TextEncoder.load(asked.encoder[0] if asked.encoder else "")
+    encoder.encoder.max_length = min(encoder.encoder.max_length, _recipe(asked, "full model").max_length)  # as comparators read
     causal = LanguageModel.causal(asked.causal[0]) if metric == "perplexity" else None
     training = Training.dealt(texts, scores, folds=_recipe(asked, "full model").folds, seed=asked.seed)
     try:
