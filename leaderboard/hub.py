@@ -17,6 +17,7 @@ from core.errors import Refused, quoted
 ADDRESS = re.compile(r"hf://datasets/(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+?))?(?:/(?P<file>[^@]+))?", re.ASCII)
 REPO = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
 LISTED = 20  # files that a refusal names
+SECONDS = 120  # that the Hub may be silent; its client by itself waits for ever
 
 
 @dataclass(frozen=True)
@@ -59,25 +60,39 @@ def _only_one(api: Any, address: Address) -> str:
     return str(files[0])
 
 
-def upload(repo: str, files: dict[str, bytes], public: bool = False) -> str:
-    """Put the files into a data set of the Hub, in one commit, and return its address; a new one is private unless `public`."""
+@dataclass(frozen=True)
+class Upload:
+    """address: of the commit; is_public: whether everybody may see it."""
+
+    address: str
+    is_public: bool
+
+
+def upload(repo: str, files: dict[str, bytes], public: bool = False) -> Upload:
+    """Put the files into a data set of the Hub, in one commit. A new one is private unless `public`; one that is there and that
+    everybody may see takes them only where `public` says that this is meant. Raises Refused."""
     if not REPO.fullmatch(repo):
         raise Refused(f"A data set on the Hub is named OWNER/NAME, not {quoted(repo)}.")
     with _told(repo) as api:
         from huggingface_hub import CommitOperationAdd
 
         api.create_repo(repo, repo_type="dataset", private=not public, exist_ok=True)
+        is_public = not api.repo_info(repo, repo_type="dataset").private
+        if is_public and not public:
+            raise Refused(f"Everybody may see {repo}; --public sends the files there all the same.")
         added = [CommitOperationAdd(path, content) for path, content in files.items()]
         done = api.create_commit(repo, added, commit_message="Add a snapshot of Comparena", repo_type="dataset")
-    return str(done.commit_url)
+    return Upload(str(done.commit_url), is_public)
 
 
 @contextmanager
 def _told(repo: str) -> Iterator[Any]:
     """The Hub's client; what goes wrong is said in one sentence."""
     from huggingface_hub import HfApi, errors
+    from huggingface_hub.utils import get_session
 
     try:
+        get_session().timeout = SECONDS
         yield HfApi(endpoint=os.environ.get("HF_ENDPOINT") or None, library_name="comparena")
     except errors.OfflineModeIsEnabled:
         raise Refused("The Hugging Face Hub is off here; HF_HUB_OFFLINE=0 in the environment turns it on.") from None
@@ -90,7 +105,7 @@ def _told(repo: str) -> Iterator[Any]:
         status = int(getattr(getattr(error, "response", None), "status_code", 0))
         why = {401: "it wants a token (HF_TOKEN)", 403: "HF_TOKEN may not do this", 413: "the files are too large"}.get(status)
         raise Refused(f"The Hub refused {repo}: {why or f'status {status}'}.") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:  # the last three: of an answer of another form
         raise Refused(f"The Hub can't be reached or understood ({type(error).__name__}); nothing was changed here.") from None
     except Exception as error:
         if not type(error).__module__.startswith(("httpx", "httpcore", "requests", "huggingface_hub")):

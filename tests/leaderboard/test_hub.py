@@ -3,6 +3,7 @@
 import base64
 import json
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -17,7 +18,7 @@ FILES = {"data/outputs.jsonl": "".join(json.dumps(row) + "\n" for row in ROWS).e
 
 
 class Hub(BaseHTTPRequestHandler):
-    files, commits, sizes, status, tokens = FILES, [], {}, 0, set()
+    files, commits, sizes, status, tokens, private, silence = FILES, [], {}, 0, set(), True, 0.0
 
     def log_message(self, *args):
         pass
@@ -47,13 +48,16 @@ class Hub(BaseHTTPRequestHandler):
             found = [{"rfilename": name} for name in self.files]
             tree = [{"type": "file", "path": n, "size": len(c), "oid": "a"} for n, c in self.files.items()]
             return self.answer(tree if "/tree/" in self.path else {"id": "alice/rows", "sha": "0" * 40, "siblings": found})
+        if self.path.startswith("/api/datasets/alice/talk"):
+            return self.answer({"id": "alice/talk", "sha": "0" * 40, "private": self.private, "siblings": []})
         return self.answer({}, 404, X_Error_Code="RepoNotFound")
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         self.tokens.add(self.headers.get("Authorization"))
+        time.sleep(self.silence)
         if self.status:
-            return self.answer({"error": "no"}, self.status)
+            return self.answer({"not": "what was asked for"}, self.status)
         if "/paths-info/" in self.path:
             asked = (
                 json.loads(body)["paths"] if body.startswith(b"{") else [name for name in self.files if name.encode() in body]
@@ -86,7 +90,7 @@ def hub(monkeypatch):
     from huggingface_hub import constants
 
     class Fresh(Hub):
-        commits, sizes, status, tokens = [], {}, 0, set()
+        commits, sizes, status, tokens, private, silence = [], {}, 0, set(), True, 0.0
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Fresh)
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
@@ -139,16 +143,29 @@ class TestPull:
 class TestPush:
     def test_a_snapshots_files_and_its_card_arrive(self, hub, talk):
         told = command("push", "talk", "alice/talk")
-        assert told["address"].endswith("/commit/1") and hub.commits[0]["visibility"] == "private"
+        assert told["address"].endswith("/commit/1") and hub.commits[0]["visibility"] == "private" and told["public"] is False
         sent = {c["value"]["path"]: base64.b64decode(c["value"]["content"]) for c in hub.commits if c.get("key") == "file"}
         assert len(sent) == told["files"] and {"README.md", "snapshot.jsonl", "CITATION.cff"} <= sent.keys()
         assert sent["README.md"].startswith(b"---\n") and told["snapshot"].encode() in sent["README.md"]
+
+    def test_what_everybody_may_see_takes_nothing_unless_that_is_meant(self, hub, talk):
+        hub.private = False
+        with pytest.raises(CommandError, match="Everybody may see alice/talk"):
+            command("push", "talk", "alice/talk")
+        assert not any(c.get("key") == "file" for c in hub.commits)
+        assert command("push", "talk", "alice/talk", "--public")["public"] is True
+
+    def test_a_server_that_never_answers_is_one_sentence(self, hub, talk, monkeypatch):
+        monkeypatch.setattr("leaderboard.hub.SECONDS", 0.05)
+        hub.silence = 0.5
+        with pytest.raises(CommandError, match="can't be reached"):
+            command("push", "talk", "alice/talk")
 
     def test_a_dry_run_sends_nothing(self, hub, talk):
         told = command("push", "talk", "alice/talk", "--dry-run")
         assert told["bytes"]["README.md"] > 100 and not hub.commits and not hub.tokens
 
-    @pytest.mark.parametrize("status, said", [(401, "HF_TOKEN"), (403, "HF_TOKEN may not"), (500, "status 500")])
+    @pytest.mark.parametrize("status, said", [(200, "understood"), (401, "HF_TOKEN"), (403, "HF_TOKEN may not"), (500, "status 500")])
     def test_a_refusal_is_one_sentence(self, hub, talk, status, said):
         hub.status = status
         with pytest.raises(CommandError, match=said) as refused:

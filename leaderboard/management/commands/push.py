@@ -13,7 +13,7 @@ class Command(ServiceCommand):
         parser.add_argument("slug")
         parser.add_argument("dataset", help="OWNER/NAME on the Hub; a new one is private")
         parser.add_argument("--snapshot", default="", metavar="DIGEST", help="default: the one that was accepted last")
-        parser.add_argument("--public", action="store_true", help="everybody may see the new data set")
+        parser.add_argument("--public", action="store_true", help="everybody may see the data set, a new one or one that is there")
         parser.add_argument("--dry-run", action="store_true", help="list what would be sent, and send nothing")
 
     def run(self, slug, dataset, snapshot, public, dry_run, **options):
@@ -23,6 +23,6 @@ class Command(ServiceCommand):
         told = {"dataset": dataset, "snapshot": chosen.digest, "simulated": chosen.is_simulated}
         if dry_run:
             return told | {"dry_run": True, "bytes": {name: len(content) for name, content in files.items()}}
-        address = hub.upload(dataset, files, public)
+        done = hub.upload(dataset, files, public)
         exported(f"the files of {chosen.name} to the Hub, {dataset}", campaign, None)
-        return told | {"address": address, "files": len(files)}
+        return told | {"address": done.address, "public": done.is_public, "files": len(files)}
