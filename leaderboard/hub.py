@@ -17,6 +17,7 @@ from core.errors import Refused, quoted
 ADDRESS = re.compile(r"hf://datasets/(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+?))?(?:/(?P<file>[^@]+))?", re.ASCII)
 REPO = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
 LISTED = 20  # files that a refusal names
+OF_ANOTHER_FORM = (LookupError, TypeError, AttributeError)  # what its client raises over an answer that it did not expect
 SECONDS = 120  # that the Hub may be silent; its client by itself waits for ever
 
 
@@ -105,7 +106,7 @@ def _told(repo: str) -> Iterator[Any]:
         status = int(getattr(getattr(error, "response", None), "status_code", 0))
         why = {401: "it wants a token (HF_TOKEN)", 403: "HF_TOKEN may not do this", 413: "the files are too large"}.get(status)
         raise Refused(f"The Hub refused {repo}: {why or f'status {status}'}.") from None
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:  # the last three: of an answer of another form
+    except (OSError, ValueError, *OF_ANOTHER_FORM) as error:
         raise Refused(f"The Hub can't be reached or understood ({type(error).__name__}); nothing was changed here.") from None
     except Exception as error:
         if not type(error).__module__.startswith(("httpx", "httpcore", "requests", "huggingface_hub")):

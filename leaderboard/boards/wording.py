@@ -286,7 +286,10 @@ def answers(board: Board) -> str:
         return ""
     kind = KINDS[people.kind or "both"]
     of = f" in {_many(people.rankings, 'ranking')}" if people.rankings else ""
-    return f"{people.answers:,} kept {kind}{of}" + (f" by {_many(people.annotators, 'annotator')}" if people.annotators else "")
+    kept = "kept " if any(one.why == "filter" for one in people.left_out) else ""  # else the filter has no say in this board
+    return f"{people.answers:,} {kept}{kind}{of}" + (
+        f" by {_many(people.annotators, 'annotator')}" if people.annotators else ""
+    )
 
 
 def verdict(board: Board) -> str:

@@ -2,6 +2,7 @@
 data set's card on the Hugging Face Hub."""
 
 import json
+import re
 from collections.abc import Collection
 from typing import Any
 
@@ -12,7 +13,7 @@ from leaderboard.publication.citation import abstract, title
 from leaderboard.publication.published import Published, address
 
 PURPOSES = {
-    "snapshot.jsonl": "the accepted answers with their texts; its SHA-256 is the snapshot's name",
+    "snapshot.jsonl": "the answers that the filter kept, with their texts; its SHA-256 is the snapshot's name",
     "scores.jsonl": "every score that was assessed, kept or dropped",
     "judgments.jsonl": "every judgment of a pair that was assessed",
     "preferences.jsonl": "pairs {prompt, chosen, rejected}, as TRL reads them",
@@ -46,9 +47,15 @@ def card(of: Published, names: Collection[str]) -> bytes:
         lines += ["", f"## {facts(board)['question']}, judged by {facts(board)['judged_by']}", ""]
         if url := address(board.provenance.permalink):
             lines += [url, ""]
-        lines += ["```text", exports.as_text(board), "```"]
+        lines += _fenced(exports.as_text(board))
     lines += ["", "## The numbers again", "", AGAIN.format(slug=of.campaign.slug)]
     return ("\n".join(lines) + "\n").encode()
+
+
+def _fenced(text: str) -> list[str]:
+    """As it is, whatever a system is called: the fence is longer than any row of backticks in it."""
+    fence = "`" * max(3, 1 + max((len(ticks) for ticks in re.findall("`+", text)), default=0))
+    return [f"{fence}text", text, fence]
 
 
 AGAIN = """A signature names all that can change a digit: method, seed, snapshot and the version of the code. With the archive

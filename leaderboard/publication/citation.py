@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from core.version import VERSION
-from leaderboard.publication.board_facts import facts
+from leaderboard.boards.cautions import cautions
 from leaderboard.publication.published import Published
 
 AUTHOR = "To be written"
@@ -12,20 +12,17 @@ KEYWORDS = ["human evaluation", "natural language generation", "inter-annotator 
 
 
 def title(of: Published) -> str:
-    return f"{of.campaign.title}: accepted human judgments, snapshot {of.snapshot.name}" + (
-        " (simulated)" if of.simulated else ""
-    )
+    """Whether the judgments were accepted is a question's own verdict, so no title says it."""
+    return f"{of.campaign.title}: human judgments, snapshot {of.snapshot.name}" + (" (simulated)" if of.simulated else "")
 
 
 def abstract(of: Published) -> str:
     """With the warnings and signatures of its boards."""
-    count = (
-        f"{of.snapshot.scores:,} scores and {of.snapshot.judgments:,} judgments of pairs by {len(_people(of)):,} annotators."
-    )
+    kept = f"{of.snapshot.scores:,} scores and {of.snapshot.judgments:,} judgments of pairs by {len(_people(of)):,} annotators"
+    count = f"{kept}, which the filter kept."
     simulated = ["SIMULATED DATA: programs gave some or all of these answers, not people."] if of.simulated else []
-    said = [facts(board) for board in of.boards]
-    warnings = list(dict.fromkeys(one["warnings"] for one in said if "warnings" in one))
-    signatures = [f"Board: {one['signature']}." for one in said]
+    warnings = dict.fromkeys(one.text for board in of.boards for one in cautions(board))
+    signatures = [f"Board: {board.provenance.signature}." for board in of.boards]
     return " ".join([*simulated, count, f"SHA-256 {of.snapshot.digest}.", *warnings, *signatures])
 
 

@@ -48,7 +48,8 @@ def calibrated(
     """The board of people corrected by a comparator. learnt: keys of the contexts that every member of the comparator learned
     from. What people said there is left out, since the comparator was taught it and would seem to foresee it."""
     about = f"scores of {tournament.criterion!r}" if tournament.criterion else "judgments of pairs"
-    given = games_of(entrants, answers, tournament.seed)
+    given, gone = games_of(entrants, answers, tournament.seed), answers.left_out
+    whole = len(answers) + gone
     if not len(given):
         raise Refused(f"No game follows from people's {about}, so the comparator cannot be calibrated.")
     answers = _not_taught(tournament, entrants, answers, learnt)
@@ -100,7 +101,10 @@ def calibrated(
         annotators=len(np.unique(who)),
         kind=answers.kind,  # type: ignore[arg-type]
         answers=len(answers),
-        left_out=(AnswersLeftOut("learnt", left_out, len(given)),) if left_out else (),
+        left_out=(
+            *((AnswersLeftOut("learnt", left_out, len(given)),) if left_out else ()),
+            *((AnswersLeftOut("outputs", gone, whole),) if gone else ()),
+        ),
         worth=told,
     )
     return Corrected(people, board, whose, (*doubts, *context_groups.dependent(tournament)))

@@ -165,7 +165,9 @@ class TestPush:
         told = command("push", "talk", "alice/talk", "--dry-run")
         assert told["bytes"]["README.md"] > 100 and not hub.commits and not hub.tokens
 
-    @pytest.mark.parametrize("status, said", [(200, "understood"), (401, "HF_TOKEN"), (403, "HF_TOKEN may not"), (500, "status 500")])
+    @pytest.mark.parametrize(
+        "status, said", [(200, "understood"), (401, "HF_TOKEN"), (403, "HF_TOKEN may not"), (500, "status 500")]
+    )
     def test_a_refusal_is_one_sentence(self, hub, talk, status, said):
         hub.status = status
         with pytest.raises(CommandError, match=said) as refused:

@@ -13,7 +13,9 @@ class Command(ServiceCommand):
         parser.add_argument("slug")
         parser.add_argument("dataset", help="OWNER/NAME on the Hub; a new one is private")
         parser.add_argument("--snapshot", default="", metavar="DIGEST", help="default: the one that was accepted last")
-        parser.add_argument("--public", action="store_true", help="everybody may see the data set, a new one or one that is there")
+        parser.add_argument(
+            "--public", action="store_true", help="everybody may see the data set, a new one or one that is there"
+        )
         parser.add_argument("--dry-run", action="store_true", help="list what would be sent, and send nothing")
 
     def run(self, slug, dataset, snapshot, public, dry_run, **options):

@@ -123,7 +123,7 @@ def test_a_tournament_that_is_started_warns_once(said):
 def test_each_door_says_how_many_answers_of_whom_and_when(said, door):
     """72 judgments of 3 annotators on a snapshot; a picture and a table are pasted where no link goes along."""
     seen, made = words(door, said[door]), json.loads(said["json"])["provenance"]
-    assert "72 kept judgments of pairs by 3 annotators" in seen
+    assert "72 judgments of pairs by 3 annotators" in seen
     assert made["snapshot"] in seen and made["signature"].rpartition("|code:")[2] in seen.replace(" ", "")
 
 

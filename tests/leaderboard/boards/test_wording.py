@@ -207,6 +207,7 @@ SAID = [
     (wording.gate, gated(False, "It fails."), "Comparator v3 did not pass its gate. It fails."),
     (wording.gate, OF_PEOPLE, ""),
     (wording.answers, BOARD, "108 kept scores in 12 rankings by 7 annotators"),
+    (wording.answers, of(BOARD, left_out=()), "108 scores in 12 rankings by 7 annotators"),
     (wording.ending, BOARD, "every pair was compared on every context"),
     (wording.ending, OF_PEOPLE, "every answer counts"),
     (wording.own_name, BOARD, "Score (1–5)"),

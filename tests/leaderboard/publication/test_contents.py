@@ -5,6 +5,7 @@ import io
 import json
 import re
 import zipfile
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -14,9 +15,11 @@ from annotation.models import AuditEvent, Calculation, Campaign, Job
 from core.errors import Refused
 from leaderboard.archive.admission import admit
 from leaderboard.archive.export import write_archive
-from leaderboard.publication import download
+from leaderboard.boards.basis import BoardBasis, BoardJudge
+from leaderboard.publication import download, eval_results
+from leaderboard.publication.card import card
 from leaderboard.publication.contents import as_zip, contents, snapshot_named
-from leaderboard.publication.published import slugs
+from leaderboard.publication.published import published, slugs
 from leaderboard.tasks import write_snapshot_files
 from leaderboard.tournaments import play
 from leaderboard.tournaments.start import start_tournament
@@ -111,6 +114,29 @@ def test_the_hubs_results_name_the_data_set(files):
     assert all(word in entry["notes"] for word in ("own_estimate: ", "Simulated data", "signature: judge:people"))
 
 
+def test_each_judge_and_each_unit_is_a_task_of_its_own(made, db):
+    """The Hub compares all values of a task: a rating of 1500 beside a mean of 3 would be one of them. Of two boards alike the
+    newest counts, and a system's own number of answers stands beside the board's."""
+    of = published(snapshot_named(made[0].campaign))
+    (people,) = of.boards
+    oracle = BoardBasis("judge", BoardJudge("oracle", "metric"))
+    of_judge = replace(people, basis=oracle, standings=tuple(replace(row, own=None) for row in people.standings))
+    files = eval_results.files(replace(of, boards=[people, of_judge, people]), "alice/talk")
+    by_people, by_oracle = json.loads(files["eval_results/Person/.eval_results/published.yaml"])
+    assert by_people["dataset"]["task_id"] == "Overall" and by_people["value"] == pytest.approx(5, abs=0.1)
+    assert by_oracle["dataset"]["task_id"] == "Overall-by-oracle-rating" and by_oracle["value"] > 1500
+    notes = dict(note.split(": ", 1) for note in by_people["notes"].split("; ") if ": " in note)
+    assert (notes["answers_of_system"], notes["answers"]) == ("24", "96 scores by 2 annotators")  # 12 contexts; 4 systems
+
+
+def test_no_name_ends_the_text_of_a_board(made, db):
+    of = published(snapshot_named(made[0].campaign))
+    first, *others = of.boards[0].standings
+    named = replace(of.boards[0], standings=(replace(first, system="```"), *others))
+    lines = card(replace(of, boards=[named]), []).decode().splitlines()
+    assert "````text" in lines and lines.count("````") == 1 and sum(line.startswith("``` ") for line in lines) == 1
+
+
 def test_the_datasheet_is_filled_in_as_far_as_it_is_known(files):
     form = json.loads(files["heds.json"])
     assert form["heds-criteria-criterion"]["control"] == {"Overall": True, "Wit": False, "Pairs": False}
@@ -128,6 +154,7 @@ def test_who_cites_it_knows_what_it_is(files):
     assert zenodo["creators"] == [{"name": "To be written"}] and "license" not in zenodo
     assert card.startswith("---\n") and '"simulated"' in card and "Warning: Simulated data" in card
     assert cff.splitlines()[0] == 'cff-version: "1.2.0"'
+    assert "accepted" not in zenodo["title"] and zenodo["description"].count("Simulated data: judgments made by a program") == 1
 
 
 def test_of_the_campaign_that_comes_back_they_are_the_same(made, db):

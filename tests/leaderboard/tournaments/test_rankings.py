@@ -60,7 +60,7 @@ def test_the_board_is_plackett_and_luces(found):
     rows = {row["system"]: row for row in board["standings"]}
     assert board["method"]["name"] == "plackett-luce" and "Plackett-Luce" in text
     pairs, rankings = 6 * len(sheets()), len(sheets())  # of four systems
-    assert f"{pairs} kept judgments of pairs in {rankings} rankings by {PEOPLE} annotators" in text
+    assert f"{pairs} judgments of pairs in {rankings} rankings by {PEOPLE} annotators" in text
     assert "Judged by people, on rankings." in text
     for system, name in enumerate(SYSTEMS):
         about = expected.rating[system], expected.low[system], expected.high[system]
