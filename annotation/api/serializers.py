@@ -63,7 +63,8 @@ class CriterionSerializer(KnownFields, serializers.ModelSerializer):
     settings = serializers.DictField(default=dict, help_text="What only its kind of question knows.")
     asked_if = serializers.DictField(
         default=dict,
-        help_text='Asked only if an earlier criterion is so: {"criterion": "Overall", "below": 3}; or at_least, equal.',
+        help_text='Asked only if an earlier criterion is so: {"criterion": "Overall", "below": 3}; or at_least, equal. Or'
+        ' at some turns of a conversation: {"turn": "last"}, {"turn": [1, 3]}.',
     )
     anchors = serializers.DictField(
         child=serializers.CharField(max_length=200), default=dict, help_text='What a point means: {"3": "would do"}.'

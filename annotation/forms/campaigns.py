@@ -1,7 +1,6 @@
 """How a campaign is designed."""
 
 import copy
-import re
 from typing import Any
 
 from django import forms
@@ -210,8 +209,6 @@ def kinds_to_choose() -> list[tuple[str, str]]:
 
 
 WAYS = [("below", "below"), ("at_least", "at least"), ("equal", "equal to")]
-# What may stand in the place of an earlier criterion: "last turn", "turn 2", "turns 1, 3".
-TURNS = re.compile(r"\s*(?:(last) turn|turns? (\d{1,4}(?:\s*,\s*\d{1,4})*))\s*", re.IGNORECASE)
 
 
 class CriterionForm(forms.Form):
@@ -268,8 +265,8 @@ class CriterionForm(forms.Form):
     def _condition(self, data: dict) -> dict:
         if not data.get("asked_if"):
             return {}
-        if turns := TURNS.fullmatch(data["asked_if"]):
-            return {conditions.TURN: conditions.LAST if turns[1] else [int(number) for number in turns[2].split(",")]}
+        if turns := conditions.at_turns(data["asked_if"]):
+            return turns
         if data.get("asked_point") is None:
             if "asked_point" not in self.errors:
                 self.add_error("asked_point", "The condition needs a point of that scale.")

@@ -3,10 +3,11 @@
 A condition is a criterion's `asked_if`: {"criterion": name of an earlier one, "below" | "at_least" | "equal": a point of its
 scale}, or {"turn": "last"}, or {"turn": [1, 3]}; {} where it is asked of every output. Nobody answered the earlier one (left
 out, cannot say, itself not asked): it does not hold, as that of turns for an output of no conversation. Pairs have no
-conditions.
+conditions. People write it in words, on every page, command and in files: "Overall below 3", "last turn", "turns 1, 3".
 """
 
 import operator
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -20,6 +21,9 @@ TURN, LAST = "turn", "last"
 Turn = tuple[int, int] | None  # of so many, as `Context.turn`
 WORDS = {"below": "below", "at_least": "at least", "equal": ""}
 EXPECTED = 'a condition names a criterion and a whole number, as {"criterion": "Overall", "below": 3}; or at_least, or equal.'
+AT_TURNS = re.compile(r"(?:(last) turn|turns? (\d{1,4}(?:\s*,\s*\d{1,4})*))", re.IGNORECASE)
+IF_ANSWERED = re.compile(r"(.+)\s+(below|at[ _]least|equal)(?: to)?\s+(-?\d{1,4})", re.IGNORECASE | re.DOTALL)
+EXPECTED_WORDS = 'a condition is written as "Overall below 3" (or at_least, or equal), "last turn", or "turns 1, 3"'
 EXPECTED_TURNS = 'a condition on turns is {"turn": "last"}, or names some by their numbers, as {"turn": [1, 3]}.'
 
 
@@ -80,6 +84,21 @@ def for_annotators(asked_if: Mapping[str, Any]) -> str:
     return said[way] % {"criterion": asked_if["criterion"], "point": asked_if[way]}
 
 
+def at_turns(words: str) -> dict[str, Any]:
+    """ "last turn" or "turns 1, 3" as a condition; {} for other words."""
+    turns = AT_TURNS.fullmatch(words.strip())
+    return {TURN: LAST if turns[1] else [int(number) for number in turns[2].split(",")]} if turns else {}
+
+
+def parsed(words: str) -> dict[str, Any]:
+    """What somebody wrote as a condition; {} for no words. Raises Refused."""
+    if not words.strip() or (turns := at_turns(words)):
+        return turns if words.strip() else {}
+    if not (said := IF_ANSWERED.fullmatch(words.strip())):
+        raise Refused(f"{EXPECTED_WORDS}, not {quoted(words.strip())}.")
+    return {"criterion": said[1], said[2].lower().replace(" ", "_"): int(said[3])}
+
+
 def check(criteria: Sequence[Any]) -> None:
     """criteria: specifications, or criteria, in the order in which they are asked. Raises Refused."""
     place = {one.name: number for number, one in enumerate(criteria)}
@@ -104,8 +123,8 @@ def check(criteria: Sequence[Any]) -> None:
 
 
 def shaped(asked_if: Any) -> dict[str, Any]:
-    """The condition, if it is built as one. Raises Refused."""
-    said = asked_if if isinstance(asked_if, dict) else {}
+    """The condition, if it is built as one, or written in words. Raises Refused."""
+    said = parsed(asked_if) if isinstance(asked_if, str) else asked_if if isinstance(asked_if, dict) else {}
     if TURN in said:
         turns = said[TURN]
         are_numbers = isinstance(turns, list) and bool(turns) and all(type(turn) is int and turn > 0 for turn in turns)

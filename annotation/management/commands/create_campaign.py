@@ -4,6 +4,7 @@ from annotation.api.protocol_file import protocol_from
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.protocol import CriterionSpec
 from annotation.campaigns.templates import TEMPLATES, settings_of, template_named
+from annotation.questions import conditions
 from core.commands import ServiceCommand
 from core.errors import Refused
 
@@ -20,10 +21,10 @@ class Command(ServiceCommand):
         parser.add_argument(
             "--asked-if",
             action="append",
-            nargs=4,
+            nargs="+",
             default=[],
-            metavar=("NAME", "CRITERION", "WAY", "POINT"),
-            help="ask NAME only if CRITERION is below, at_least or equal POINT",
+            metavar=("NAME", "CONDITION"),
+            help='ask criterion NAME only if: "Overall below 3" (or at_least, equal), "last turn", "turns 1, 3"',
         )
         parser.add_argument("--protocol", metavar="FILE", help="JSON with the fields that the API takes for a new campaign")
         parser.add_argument("--pairwise", action="store_true", help="judge pairs (with --criterion: beside the scores)")
@@ -61,12 +62,12 @@ def _criterion(text: str) -> CriterionSpec:
 
 
 def _with_conditions(criteria: list[CriterionSpec], asked_if: list[list[str]]) -> list[CriterionSpec]:
-    conditions = {}
-    for name, criterion, way, point in asked_if:
+    asked_only = {}
+    for name, *words in asked_if:
         try:
-            conditions[name] = {"criterion": criterion, way: int(point)}
-        except ValueError:
-            raise Refused(f"--asked-if {name}: {point!r} is no whole number.") from None
-    if strange := sorted(conditions.keys() - {one.name for one in criteria}):
+            asked_only[name] = conditions.parsed(" ".join(words))
+        except Refused as refused:
+            raise Refused(f"--asked-if {name}: {refused}") from None
+    if strange := sorted(asked_only.keys() - {one.name for one in criteria}):
         raise Refused(f"--asked-if: there is no criterion {strange[0]!r}.")
-    return [replace(one, asked_if=conditions.get(one.name, one.asked_if)) for one in criteria]
+    return [replace(one, asked_if=asked_only.get(one.name, one.asked_if)) for one in criteria]

@@ -6,6 +6,7 @@ import re
 import uuid
 
 import pytest
+from django.core.management import CommandError
 from rest_framework.test import APIClient
 
 from annotation import snapshots
@@ -183,8 +184,12 @@ class TestSettingUp:
 
     def test_by_the_command(self, run_command):
         asked = ["--criterion", "Overall:1:5", "--criterion", "Why:1:4", "--asked-if", "Why", "Overall", "below", "3"]
+        asked += ["--criterion", "Whole:1:5", "--asked-if", "Whole", "last", "turn"]
         run_command("create_campaign", "by-command", *asked)
-        assert Campaign.objects.get(slug="by-command").criteria.get(name="Why").asked_if == BELOW_3
+        made = Campaign.objects.get(slug="by-command").criteria
+        assert [made.get(name=name).asked_if for name in ("Why", "Whole")] == [BELOW_3, {"turn": "last"}]
+        with pytest.raises(CommandError, match="--asked-if Why: a condition is written as"):
+            run_command("create_campaign", "wrong", "--criterion", "Why:1:4", "--asked-if", "Why", "Overall", "3")
 
     def test_it_stays_once_people_have_answered(self, campaign, bob):
         answer(bob, Overall=4)
@@ -195,6 +200,21 @@ class TestSettingUp:
     def test_a_copy_has_it_too(self, campaign):
         copy = duplicate_campaign(campaign, slug="copy")
         assert [c.asked_if for c in copy.criteria.all()] == [{}, BELOW_3, SURE.asked_if]
+
+
+@pytest.mark.parametrize(
+    ("words", "condition"),
+    [
+        ("Is it fluent at least 4", {"criterion": "Is it fluent", "at_least": 4}),
+        ("Very low below 3 below -1", {"criterion": "Very low below 3", "below": -1}),
+        ("Overall equal to 2", {"criterion": "Overall", "equal": 2}),
+        (" Last turn ", {"turn": "last"}),
+        ("turns 1,3", {"turn": [1, 3]}),
+        ("turn 2", {"turn": [2]}),
+    ],
+)
+def test_conditions_in_words(words, condition):
+    assert conditions.parsed(words) == conditions.shaped(words) == condition
 
 
 def everybody(campaign):
