@@ -17,6 +17,7 @@ HALF_LINE, HALF_DOT = 8.0, 5.0
 ROW = 20  # of a dot plot
 WIDE, LEFT, TALL = 560, 44, 320  # of a scatter
 COLOURS = 8
+LOGARITHMIC = 30  # times the least value of x
 MANY = 25  # dots, from which on a scatter has no intervals
 CELL, SMALL, FEW = 40, (14, 24), 16  # of a heat map: cells of fewer systems than FEW have numbers, others are small
 
@@ -45,6 +46,11 @@ class Mark:
 def colour(system: int) -> int:
     """Which of the colours a system has, on every page; system: its id."""
     return 1 + system % COLOURS
+
+
+def figure(value: float) -> str:
+    """A number on an axis or in a table: up to six digits."""
+    return f"{value:,.6g}"
 
 
 def round_values(low: float, high: float, most: int = 4) -> list[float]:
@@ -87,6 +93,21 @@ def span(marks: Sequence[Mark]) -> tuple[float, float]:
 
 def _axis(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
     return lambda value: round(start + (end - start) * (value - low) / ((high - low) or 1), 1)
+
+
+def _log_axis(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
+    place = _axis(math.log10(low), math.log10(high), start, end)
+    return lambda value: place(math.log10(value))
+
+
+def round_powers(low: float, high: float, most: int = 5) -> list[float]:
+    """Round numbers of a logarithmic axis from low to high, which has a power of ten between them: powers of ten, with 3 times
+    those where there is room, or each second, third ... of them."""
+    first, last = math.ceil(round(math.log10(low), 9)), math.floor(round(math.log10(high), 9))
+    powers = [float(f"1e{exponent}") for exponent in range(first, last + 1)]
+    values = [float(f"{digit}e{exponent}") for exponent in range(first - 1, last + 1) for digit in (1, 3)]
+    with_threes = [value for value in values if low <= value <= high]
+    return with_threes if len(with_threes) <= most else powers[:: math.ceil(len(powers) / most)]
 
 
 def dot_plot(marks: Sequence[Mark], ends: tuple[float, float] | None = None, write=str, width: int = WIDTH) -> dict | None:
@@ -154,12 +175,16 @@ def _strength(k: int, classes: int) -> float:
 
 
 def scatter(marks: Sequence[Mark], write=str, write_x=str) -> dict | None:
-    """Value by x; a name stands beside its dot where it covers no other. None below three."""
+    """Value by x; a name stands beside its dot where it covers no other. x is logarithmic where it spans more than a factor of
+    LOGARITHMIC. None below three."""
     if len(marks) < 3:
         return None
     shown = marks if len(marks) < MANY else [replace(mark, low=None, high=None) for mark in marks]
     (low, high), xs = span(shown), [mark.x for mark in marks]
-    x, base = _axis(min(xs), max(xs), LEFT + 16, WIDE - SIDE), TALL - 2 * FOOT
+    is_log = min(xs) > 0 and max(xs) > LOGARITHMIC * min(xs)
+    x = (_log_axis if is_log else _axis)(min(xs), max(xs), LEFT + 16, WIDE - SIDE)
+    x_values = (round_powers if is_log else round_values)(min(xs), max(xs), 5)
+    base = TALL - 2 * FOOT
     y = _axis(low, high, base - 6, TOP + 4)
     dots, taken = [], [_box(x(mark.x) - HALF_DOT, x(mark.x) + HALF_DOT, y(mark.value), HALF_DOT) for mark in marks]
     for mark in marks:
@@ -177,7 +202,8 @@ def scatter(marks: Sequence[Mark], write=str, write_x=str) -> dict | None:
         "dots": dots,
         "has_intervals": len(marks) < MANY,
         "ticks": [(y(value), write(value)) for value in round_values(low, high)],
-        "x_ticks": [(x(value), write_x(value)) for value in round_values(min(xs), max(xs), 5)],
+        "is_log": is_log,
+        "x_ticks": [(x(value), write_x(value)) for value in x_values],
     }
 
 

@@ -17,6 +17,7 @@ from annotation.access import campaign_for_researcher
 from annotation.api.parsers import OutputsJSON
 from annotation.api.repeats import HEADER, once
 from annotation.api.request_fields import KnownFields, refuse_unknown
+from annotation.campaigns.costs import give_cost
 from annotation.models import System
 from leaderboard import systems
 from leaderboard.access import campaign_with_boards, tournament_for
@@ -68,7 +69,7 @@ class SystemSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = System
-        fields = ["id", "name", "description", "link", "is_human", "retired_at"]
+        fields = ["id", "name", "description", "link", "cost", "cost_unit", "is_human", "retired_at"]
         read_only_fields = ["retired_at"]
 
 
@@ -93,7 +94,7 @@ class NewSystemSerializer(OutputsSerializer, SystemSerializer):
 
 
 class SystemsView(APIView):
-    """GET lists; POST registers: name, description, link, is_human, and `outputs` (a list of rows) or `file`."""
+    """GET lists; POST registers: name, description, link, is_human, cost and cost_unit, and `outputs` (rows) or `file`."""
 
     parser_classes = ROWS_OR_FILE
 
@@ -115,7 +116,7 @@ class SystemsView(APIView):
 
 
 class SystemView(APIView):
-    """PATCH renames, describes, or retires (`retired`: true or false)."""
+    """PATCH renames, describes, says what it costs, or retires (`retired`: true or false)."""
 
     @extend_schema(responses=SystemSerializer)
     def get(self, request, slug, pk):
@@ -129,6 +130,8 @@ class SystemView(APIView):
         data = asked.validated_data
         said = {field: data.get(field, getattr(system, field)) for field in ("name", "description", "link")}
         with transaction.atomic():
+            if "cost" in data or "cost_unit" in data:
+                give_cost(system, data.get("cost", system.cost), data.get("cost_unit", system.cost_unit))
             systems.describe(system, **said, user=request.user)
             if "retired" in data:
                 systems.set_retired(system, data["retired"], request.user)

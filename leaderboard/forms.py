@@ -99,6 +99,19 @@ class SystemForm(forms.Form):
     name = forms.CharField(max_length=200)
     description = forms.CharField(required=False, max_length=2000, widget=forms.Textarea(attrs={"rows": 2}))
     link = forms.URLField(required=False, assume_scheme="https", label="Link", help_text="A paper, a model card, a repository.")
+    cost = forms.FloatField(
+        required=False,
+        min_value=0,
+        label="What it costs",
+        help_text="One number, as you know it. Boards show it, also public ones.",
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+    cost_unit = forms.CharField(
+        required=False,
+        max_length=60,
+        label="In which unit",
+        help_text="The same for all systems, for example US dollars per 1,000 outputs.",
+    )
 
 
 class OutputsForm(forms.Form):
@@ -112,7 +125,7 @@ class OutputsForm(forms.Form):
 
 
 class RegisterForm(SystemForm, OutputsForm):
-    field_order = ["name", "description", "link", "is_human", "file"]
+    field_order = ["name", "description", "link", "is_human", "cost", "cost_unit", "file"]
     is_human = forms.BooleanField(label="Written by people", required=False)
 
 

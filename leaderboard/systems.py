@@ -4,6 +4,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.assessment.decisions import mark_replaced
+from annotation.campaigns.costs import give_cost
 from annotation.campaigns.items import close_gone, draw_items
 from annotation.data.importer import Imported, import_outputs
 from annotation.data.spellings import spelled_alike
@@ -16,11 +17,21 @@ from leaderboard.tournaments.start import start_tournament
 
 @transaction.atomic
 def register(
-    campaign: Campaign, name: str, source, file: str, description: str = "", link: str = "", is_human: bool = False, user=None
+    campaign: Campaign,
+    name: str,
+    source,
+    file: str,
+    description: str = "",
+    link: str = "",
+    is_human: bool = False,
+    cost: float | None = None,
+    cost_unit: str = "",
+    user=None,
 ) -> System:
     """A new system with its outputs; it enters the comparator's board at once. Raises Refused (also for bad rows)."""
     must_be_free(campaign, name)
     system = System.objects.create(campaign=campaign, name=name, description=description, link=link, is_human=is_human)
+    give_cost(system, cost, cost_unit)
     _import(system, source, file, user)
     _audit(system, "system registered", user)
     rate_again(campaign, user)

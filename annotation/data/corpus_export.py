@@ -11,6 +11,8 @@ COLUMNS = [
     "group",
     "system",
     "human_written",
+    "system_cost",
+    "system_cost_unit",
     "checkpoint",
     "iteration",
     "total_iterations",
@@ -35,11 +37,13 @@ def exported_outputs(campaign: Campaign) -> Iterator[dict[str, Any]]:
     of_campaign = Reference.objects.filter(context__campaign=campaign).order_by("context_id", "number")
     for context, text in of_campaign.values_list("context_id", "text"):
         references.setdefault(context, []).append(text)
+    has_costs = campaign.systems.exclude(cost=None).exists()
     is_chosen = Checkpoint.objects.filter(system__campaign=campaign).exclude(chosen_at=None).exists()
     outputs = Output.objects.filter(context__campaign=campaign, replaced_at=None)
     for output in outputs.select_related("context", "system", "checkpoint").order_by("pk").iterator(chunk_size=2000):
         chosen = {"chosen_at": _chosen_at(output.checkpoint)} if is_chosen else {}
-        yield {**_row(output, references), **chosen, **_known(known.get(output.pk))}
+        costs = {"system_cost": output.system.cost, "system_cost_unit": output.system.cost_unit or None} if has_costs else {}
+        yield {**_row(output, references), **costs, **chosen, **_known(known.get(output.pk))}
 
 
 def _chosen_at(checkpoint: Checkpoint | None) -> str | None:

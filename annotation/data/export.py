@@ -48,7 +48,7 @@ PREFERENCE_FIELDS = [
 CONTENT_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
 PREFERENCES = "preferences"
 # Fields that a file has only where the campaign does, so that files of other campaigns stay as they were.
-OPTIONAL = {"group", "best", "asked_if", "chosen_at", "cannot_say", *BESIDE}
+OPTIONAL = {"group", "best", "asked_if", "chosen_at", "cannot_say", "system_cost", "system_cost_unit", *BESIDE}
 Decide = Callable[[int | None, int, object], tuple[bool | None, str | None]]
 Rows = Callable[[Campaign], Iterator[dict]]
 _others: dict[str, tuple[list[str], Rows]] = {"outputs": (corpus_export.COLUMNS, corpus_export.exported_outputs)}

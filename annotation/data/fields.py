@@ -68,6 +68,8 @@ OUTPUTS = [
         ),
     ),
     maybe("human_written", "true if people wrote what this system has; it then serves as reference, too"),
+    maybe("system_cost", "what the system costs: one number, the same in all its rows"),
+    maybe("system_cost_unit", "the unit of all systems' costs, as US dollars per 1,000 outputs"),
     maybe("references", "human-written answers: a text or a JSON list", "reference", "ref", "gold", "target"),
     GROUP,
     CHECKPOINT,

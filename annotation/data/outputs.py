@@ -3,13 +3,14 @@
 from collections import Counter
 from typing import Any
 
+from annotation.campaigns import costs
 from annotation.campaigns.items import draw_items, known_outputs, new_items, of_playing, settle, superseded
 from annotation.checkpoints import of_newest_checkpoints
 from annotation.data.corpus import Corpus, Imported
 from annotation.data.fields import known_columns
 from annotation.data.insertion import Insertion, give_keys
 from annotation.data.known import KnownRows
-from annotation.models import Campaign, Output, Reference
+from annotation.models import Campaign, Output, Reference, System
 from core.errors import RowError, quoted
 from core.rowfiles import BadField, Row
 from core.rows import MISSING
@@ -43,6 +44,9 @@ class OutputsImport(Corpus):
         super().begin()
         self.known_rows = KnownRows({criterion.name: criterion for criterion in self.campaign.criteria.all()})
         self.fields = known_columns(self.kind)
+        self.unit = costs.unit_of(self.campaign)
+        self.costs: dict[str, float] = {s.name: s.cost for s in self.systems.values() if s.cost is not None}
+        self.new_costs: list[System] = []
         self.others: list[tuple[Output, dict]] = []  # of each row its columns that are no field
 
     def take(self, row: Row) -> None:
@@ -53,6 +57,7 @@ class OutputsImport(Corpus):
         system = self.system(name)
         if self.only not in (None, system.name):
             raise BadField("system", f"is {quoted(name)}, but this file was sent for {quoted(self.only)}")
+        self._cost(row, system)
         checkpoint = self.checkpoint(row, system)
         sample = row.whole("sample", default=0)
         text = row.text("output", empty=True)
@@ -66,6 +71,24 @@ class OutputsImport(Corpus):
             if text not in known:
                 self.new_references.append(Reference(context=context, number=len(known), text=text))
                 known.append(text)
+
+    def _cost(self, row: Row, system: System) -> None:
+        if row.get("system_cost") in (None, ""):
+            return
+        cost, unit = row.number("system_cost"), " ".join(row.name("system_cost_unit", default=self.unit).split())
+        if cost < 0:
+            raise BadField("system_cost", f"is {cost:g}, but a cost is 0 at least")
+        if not unit:
+            raise BadField("system_cost_unit", "is missing; a cost needs its unit, as US dollars per 1,000 outputs")
+        if self.unit not in ("", unit):
+            raise BadField("system_cost_unit", f"is {quoted(unit)}, but costs here are in {quoted(self.unit)}")
+        self.unit = unit
+        if (known := self.costs.get(system.name)) is None:
+            self.costs[system.name] = system.cost = cost
+            system.cost_unit = unit
+            self.new_costs += [system] if system.pk else []
+        elif known != cost:
+            raise BadField("system_cost", f"is {cost:g}, but system {quoted(system.name)} was given {known:g}")
 
     def check(self) -> list[RowError]:
         unknown = {name for name in self.human if self.spellings.name_of(name) not in self.systems}
@@ -151,6 +174,10 @@ class OutputsImport(Corpus):
         marked = self.campaign.systems.filter(name__in=human, is_human=False).update(is_human=True)
         if marked:
             result.add("systems marked human-written", marked)
+        for system in self.new_costs:
+            costs.give_cost(system, system.cost, system.cost_unit)
+        if self.new_costs:
+            result.add("costs of systems", len(self.new_costs))
         self.known_rows.store(self.campaign, result)
         if self.items is None:
             items = draw_items(self.campaign)

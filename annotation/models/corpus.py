@@ -3,6 +3,7 @@
 import hashlib
 import json
 
+from django.core.validators import MinValueValidator
 from django.db import models
 from django.utils.text import Truncator
 
@@ -18,6 +19,8 @@ class System(models.Model):
     is_human = models.BooleanField("human-written", default=False)
     description = models.TextField(blank=True)
     link = models.URLField(blank=True)
+    cost = models.FloatField(null=True, blank=True, validators=[MinValueValidator(0)], help_text="In cost_unit.")
+    cost_unit = models.CharField(max_length=60, blank=True, help_text="For example US dollars per 1,000 outputs.")
     retired_at = models.DateTimeField(null=True, blank=True, help_text="No longer judged or played; its results stay.")
     created_at = models.DateTimeField(auto_now_add=True)
 

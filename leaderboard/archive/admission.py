@@ -15,12 +15,13 @@ from django.db import DatabaseError, transaction
 from django.db.models import Model
 
 from annotation import snapshots
+from annotation.campaigns import costs
 from annotation.campaigns.images import store_images
 from annotation.campaigns.items import recount
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.protocol import CriterionSpec, check_criteria, check_page_text, check_protocol
 from annotation.data.insertion import Insertion, reserved_keys
-from annotation.models import AuditEvent, Campaign, Criterion, FrozenAnswers, Item, Job, Output, Snapshot, Submission
+from annotation.models import AuditEvent, Campaign, Criterion, FrozenAnswers, Item, Job, Output, Snapshot, Submission, System
 from annotation.questions import conditions
 from core import archives
 from core.errors import ImportRefused, Refused, RowError
@@ -231,6 +232,8 @@ class _Filling:
             self._checked(table.file, lambda: check_criteria(of_criterion))
             by_criterion = self.campaign.pairwise_by_criterion
             self._checked(table.file, lambda: conditions.check_pairs(by_criterion, of_criterion))
+        elif table.model is System:
+            self._checked(table.file, lambda: costs.check_units(self.all(table)))
 
     def all(self, table: Table) -> Any:
         return table.model._default_manager.filter(**{table.campaign: self.campaign.pk})

@@ -160,7 +160,7 @@ CAMPAIGN = Table("campaign", Campaign, "pk", left=LEFT_OF_CAMPAIGN, later=LATER_
 TABLES = [
     Table("consent_texts", ConsentText),
     Table("criteria", Criterion, later=("asked_if",)),
-    Table("systems", System),
+    Table("systems", System, later=("cost", "cost_unit")),
     Table("former_names", FormerName, "system__campaign"),
     Table("checkpoints", Checkpoint, "system__campaign", later=("chosen_at",)),
     Table("contexts", Context),

@@ -15,7 +15,16 @@ from typing import Literal
 
 from leaderboard.boards.basis import BoardBasis
 from leaderboard.boards.estimates import Difference, Estimate, Joining, Name, Standing
-from leaderboard.boards.panels import AgreementPanel, Alternative, Category, LengthPanel, OrderFitPanel, Sides, ThreeScores
+from leaderboard.boards.panels import (
+    AgreementPanel,
+    Alternative,
+    Category,
+    CostPanel,
+    LengthPanel,
+    OrderFitPanel,
+    Sides,
+    ThreeScores,
+)
 
 SCHEMA = 1
 
@@ -113,9 +122,9 @@ class Board:
     """standings: best first; differences: of each two systems; narrow: None where the board speaks of these annotators alone,
     or of no people; groups: systems that can be compared, directly or through others; absent: systems without an answer or a
     game, which stand nowhere else; joining: what would join the groups;
-    agreement: set when a board is read, since people's board may come later; so is since: what became of the snapshot's answers
-    and outputs after it was frozen, in sentences; and newer_than: the day on which it was frozen, where newer answers have come
-    since, else empty."""
+    agreement: set when a board is read, since people's board may come later; so are costs, as systems have them
+    now, and since: what became of the snapshot's answers and outputs after it was frozen, in sentences; and newer_than: the day
+    on which it was frozen, where newer answers have come since, else empty."""
 
     question: BoardQuestion
     basis: BoardBasis
@@ -136,6 +145,7 @@ class Board:
     order_fit: OrderFitPanel | None = None
     sides: Sides | None = None
     agreement: AgreementPanel | None = None
+    costs: CostPanel | None = None
     since: tuple[str, ...] = ()
     newer_than: str = ""
     schema: int = SCHEMA

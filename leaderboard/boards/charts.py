@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from annotation import plots
 from annotation.plots import Mark, colour, round_values
 from leaderboard.boards.board import Board
+from leaderboard.boards.estimates import Name
 from leaderboard.boards.panels import Category
 
 WIDTH, SIDE, TOP = 360, 18, 8
@@ -150,17 +151,32 @@ def history(systems: list[dict]) -> list[dict]:
 
 def by_length(board: Board) -> dict | None:
     """Each system's estimate by the mean length of its outputs; None where fewer than three are known."""
-    length = {row.system: row.length for row in board.length.systems} if board.length else {}
+    lengths = {row.system: row.length for row in board.length.systems if row.length is not None} if board.length else {}
+    return _scatter(board, lengths, "{:,.0f}".format, "characters")
+
+
+def by_cost(board: Board) -> dict | None:
+    """Each system's estimate by what it costs; None where fewer than three are known."""
+    if board.costs is None:
+        return None
+    return _scatter(board, {one.system: one.cost for one in board.costs.systems}, plots.figure, board.costs.unit)
+
+
+def _scatter(board: Board, places: Mapping[Name, float], write_place: Callable[[float], str], unit: str) -> dict | None:
+    """Each system's estimate by its place; and `rows`, [(standing, its place as written)], best first."""
     found, write = _own_intervals(board), _writer(board)
     in_own = len(found) == len(board.standings)
     marks = []
     for row in board.standings:
-        if (x := length.get(row.system)) is None:
+        if row.system not in places:
             continue
+        x = places[row.system]
         low, value, high = found[row.id] if in_own else (row.low, row.rating, row.high)
-        note = f"{own_number(board, value) if in_own else f'{value:.0f}'}, {x:,.0f} characters"
+        note = f"{own_number(board, value) if in_own else f'{value:.0f}'}, {write_place(x)} {unit}"
         marks.append(Mark(row.system, value, low, high, colour(row.id), x, note))
-    return plots.scatter(marks, write if in_own else "{:g}".format, "{:,.6g}".format)
+    rows = [(row, write_place(places[row.system])) for row in board.standings if row.system in places]
+    chart = plots.scatter(marks, write if in_own else "{:g}".format, plots.figure)
+    return chart and chart | {"rows": rows}
 
 
 def head_to_head(rows: Sequence[dict]) -> dict | None:

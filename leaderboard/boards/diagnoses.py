@@ -18,6 +18,15 @@ def length(board: Board) -> str:
     return f"{said} has {found.odds.value:.2f} times the odds of winning that it has at equal length{between}."
 
 
+def costs(board: Board) -> str:
+    """Whose costs these are, and of which systems none is known."""
+    if board.costs is None:
+        return ""
+    known = {one.system for one in board.costs.systems}
+    others = [row.system for row in board.standings if row.system not in known]
+    return "Costs are as researchers gave them." + (f" None is known of {', '.join(others)}." if others else "")
+
+
 def circles(board: Board) -> str:
     """Does one order fit the judgments?"""
     fit = board.order_fit

@@ -30,6 +30,7 @@ SENTENCES = {
     "gate": wording.gate_verdict,
     "ending": wording.ending,
     "length": diagnoses.length,
+    "costs": diagnoses.costs,
     "circles": diagnoses.circles,
     "side": diagnoses.side,
 }
@@ -50,7 +51,8 @@ def warnings(board: Board) -> str:
 def as_csv(board: Board) -> str:
     """A row per system; what made the board in every row, so that no row travels without it."""
     out = io.StringIO()
-    rows = [{**_flat(row), **_lengths(board).get(row.system, {}), **_made(board)} for row in board.standings]
+    beside = _lengths(board)
+    rows = [{**_flat(row), **beside.get(row.system, {}), **_cost(board, row), **_made(board)} for row in board.standings]
     writer = csv.DictWriter(out, list(rows[0]) if rows else [])
     writer.writeheader()
     writer.writerows(map(without_formulas, rows))
@@ -77,6 +79,12 @@ def _lengths(board: Board) -> dict[Name, dict[str, float | None]]:
     for row in board.length.systems if board.length else ():
         found[row.system] = {"win_rate": row.plain, **_ends("equal_length", row.controlled), "mean_length": row.length}
     return found
+
+
+def _cost(board: Board, row: Standing) -> dict[str, float | str | None]:
+    known = {one.system: one.cost for one in board.costs.systems} if board.costs else {}
+    unit = board.costs.unit if board.costs and row.system in known else None
+    return {"cost": known.get(row.system), "cost_unit": unit}
 
 
 def _made(board: Board) -> dict[str, str | int | bool | None]:

@@ -93,6 +93,20 @@ class LengthPanel:
 
 
 @dataclass(frozen=True)
+class SystemCost:
+    system: Name
+    cost: float
+
+
+@dataclass(frozen=True)
+class CostPanel:
+    """What systems cost, as researchers say, in one unit: those of which it is known, in the order of the standings."""
+
+    unit: str
+    systems: tuple[SystemCost, ...]
+
+
+@dataclass(frozen=True)
 class Closeness:
     """Games by how close the systems are: the better one's expected share of the points, from and to; the share of ties, what
     one order and one tie rate expect, and 95% of boards drawn from that."""

@@ -16,6 +16,7 @@ from leaderboard.asked import Asked
 from leaderboard.boards.agreement import agreement_with_people
 from leaderboard.boards.board import Board
 from leaderboard.boards.older_boards import older_board
+from leaderboard.boards.panels import CostPanel, SystemCost
 from leaderboard.boards.tree import from_json, renamed
 from leaderboard.models import Tournament
 
@@ -139,7 +140,8 @@ def board(
 
 def alone(tournament: Tournament, live: bool = False, today: bool = False) -> Board:
     """The same, set beside no other board."""
-    found = replace(stored(tournament).within_scale(), since=since_frozen(tournament.snapshot))
+    found = stored(tournament).within_scale()
+    found = replace(found, since=since_frozen(tournament.snapshot), costs=_costs(found, tournament.campaign))
     found = _with_newer(found, tournament) if today else found
     if not live:
         return found
@@ -151,6 +153,13 @@ def alone(tournament: Tournament, live: bool = False, today: bool = False) -> Bo
 def stored(tournament: Tournament) -> Board:
     """As it was when it was finished."""
     return from_json(Board, tournament.board) if tournament.board else older_board(tournament)
+
+
+def _costs(board: Board, campaign: Campaign) -> CostPanel | None:
+    """As its systems have them today; None where none is known."""
+    known = {pk: (cost, unit) for pk, cost, unit in campaign.systems.exclude(cost=None).values_list("pk", "cost", "cost_unit")}
+    rows = tuple(SystemCost(row.system, known[row.id][0]) for row in board.standings if row.id in known)
+    return CostPanel(next(unit for _, unit in known.values()), rows) if rows else None
 
 
 def _with_newer(board: Board, tournament: Tournament) -> Board:

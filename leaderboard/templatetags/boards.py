@@ -6,6 +6,7 @@ from typing import Any
 from django import template
 from django.template.defaultfilters import floatformat
 
+from annotation import plots
 from annotation.plots import heat as heat_of
 from leaderboard.boards import charts, diagnoses, wording
 from leaderboard.boards.board import Board
@@ -118,6 +119,17 @@ def heat_map(rows: list[dict]) -> dict | None:
 @register.filter
 def by_length(board: Board) -> dict | None:
     return charts.by_length(board)
+
+
+@register.filter
+def by_cost(board: Board) -> dict | None:
+    return charts.by_cost(board)
+
+
+@register.filter
+def cost(value: float) -> str:
+    """What a system costs, as axes and tables write it."""
+    return plots.figure(value)
 
 
 @register.filter

@@ -2,10 +2,12 @@
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db import transaction
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from annotation.access import campaign_for_researcher
+from annotation.campaigns import costs
 from annotation.models import System
 from annotation.views.paging import paged, searched
 from core.errors import ImportRefused, Refused
@@ -18,20 +20,14 @@ from leaderboard.views.common import member_page, public_page, sign_in_first
 @login_required
 def system_list(request, slug):
     context = member_page(request, slug, "systems")
-    campaign, form = context["campaign"], RegisterForm(request.POST or None, request.FILES or None)
+    campaign = context["campaign"]
+    context["cost_unit"] = costs.unit_of(campaign)
+    form = RegisterForm(request.POST or None, request.FILES or None, initial={"cost_unit": context["cost_unit"]})
     if request.method == "POST" and form.is_valid():
         data = form.cleaned_data
         try:
-            made = systems.register(
-                campaign,
-                data["name"],
-                data["file"],
-                data["file"].name,
-                data["description"],
-                data["link"],
-                data["is_human"],
-                request.user,
-            )
+            said = {name: data[name] for name in data if name != "file"}
+            made = systems.register(campaign, source=data["file"], file=data["file"].name, user=request.user, **said)
         except Refused as refused:
             context["refused"] = _errors(refused)
         else:
@@ -58,8 +54,11 @@ def describe(request, slug, pk):
     form = SystemForm(request.POST)
     if not form.is_valid():
         return _system_page(request, context, found, describe_form=form)
+    said = form.cleaned_data
     try:
-        systems.describe(found, **form.cleaned_data, user=request.user)
+        with transaction.atomic():
+            costs.give_cost(found, said.pop("cost"), said.pop("cost_unit"))
+            systems.describe(found, **said, user=request.user)
     except Refused as refused:
         messages.error(request, str(refused))
     else:
@@ -107,7 +106,8 @@ def _system_page(request, context, shown: System, describe_form=None, outputs_fo
         row.board = queries.alone(row.tournament, live=True, today=True)
     if context["member"]:
         best, worst = samples.best_and_worst(board, shown) if board else ([], [])
-        initial = {"name": shown.name, "description": shown.description, "link": shown.link}
+        initial = {name: getattr(shown, name) for name in SystemForm.base_fields}
+        initial["cost_unit"] = costs.unit_of(campaign)
         context |= {
             "best": best,
             "worst": worst,

@@ -50,6 +50,16 @@ def test_no_name_lies_on_another_or_on_a_dot():
                 assert b <= e or f <= a or d <= g or h <= c
 
 
+def test_what_spans_a_factor_above_thirty_is_logarithmic():
+    """From 0.1 at 60 to 100 at 544, so 161.3 for each of three powers of ten; linear up to a factor of 30, and with a zero."""
+    at = lambda *places: plots.scatter([Mark(str(x), 1.0, x=x) for x in places])
+    chart = at(0.1, 1, 100)
+    assert chart["is_log"] and [dot["x"] for dot in chart["dots"]] == [60, 221.3, 544]
+    assert [x for x, _ in chart["x_ticks"]] == [60, 221.3, 382.7, 544]
+    assert plots.round_powers(0.2, 9) == [0.3, 1, 3] and plots.round_powers(1e-3, 1e4) == [1e-3, 1e-1, 1e1, 1e3]
+    assert not at(1, 2, 30)["is_log"] and not at(0, 1, 100)["is_log"]
+
+
 def test_many_dots_have_no_intervals():
     many = [Mark(str(i), i, i - 1.0, i + 1.0, x=i) for i in range(plots.MANY)]
     assert not plots.scatter(many)["has_intervals"] and plots.scatter(many[1:])["has_intervals"]

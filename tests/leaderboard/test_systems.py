@@ -7,12 +7,16 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db.models import F
 
 from annotation.assessment.assess import assess
+from annotation.campaigns.costs import check_units, give_cost
+from annotation.campaigns.lifecycle import create_campaign
+from annotation.campaigns.protocol import CriterionSpec
+from annotation.data.corpus_export import exported_outputs
 from annotation.data.importer import import_outputs
 from annotation.models import LikertScore, Output, System
-from core.errors import Refused
+from core.errors import ImportRefused, Refused
 from leaderboard import systems
 from leaderboard.api import BoardSerializer
-from leaderboard.boards import queries
+from leaderboard.boards import exports, queries
 from leaderboard.models import Tournament
 from leaderboard.tournaments import entrants, play
 from tests.evaluator.world import SCORES, World, write
@@ -227,6 +231,60 @@ class TestRetiring:
         systems.replace_outputs(poor, upload(rows_of(world, "better")), "new.jsonl")
         assert free.filter(output__replaced_at=None).count() == free.count() == 12
         assert world.campaign.items.filter(output__system=poor).count() == 24
+
+
+class TestCosts:
+    UNIT = "US dollars per 1,000 outputs"
+
+    def rows(self, world, name: str, cost) -> list[dict]:
+        return [row | {"system_cost": cost} for row in world.rows if row["system"] == name]
+
+    def test_through_every_door_into_the_board_and_out_again(self, world, tmp_path):
+        """Poor by its page, Plain by the API in the same unit, Fine by a file; Person's is not known. 0.05 to 90 is a factor of
+        1,800, so that the axis is logarithmic."""
+        one = lambda name: world.campaign.systems.get(name=name).pk
+        board = by_people(world.campaign)
+        assert "by-cost" not in world.get(world.alice, board.get_absolute_url()).content.decode()
+        said = {"name": "Poor", "cost": "2", "cost_unit": f" {self.UNIT} "}
+        assert world.post(world.alice, f"{PAGE}{one('Poor')}/describe/", said).status_code == 302
+        changed = world.client.patch(f"{API}{one('Plain')}/", {"cost": 0.05}, content_type="application/json")
+        assert (changed.json()["cost"], changed.json()["cost_unit"]) == (0.05, self.UNIT)
+        found = import_outputs(world.campaign, write(tmp_path, "fine.jsonl", self.rows(world, "Fine", 90)))
+        assert found.new == {"costs of systems": 1}
+        costs = {"Plain": 0.05, "Poor": 2.0, "Fine": 90.0}
+        shown = exports.as_json(queries.board(board))
+        assert shown["costs"]["unit"] == self.UNIT and {r["system"]: r["cost"] for r in shown["costs"]["systems"]} == costs
+        assert shown["said"]["costs"] == "Costs are as researchers gave them. None is known of Person."
+        page = world.get(world.alice, board.get_absolute_url()).content.decode()
+        assert 'id="by-cost"' in page and f"{self.UNIT}, logarithmic</text>" in page
+        assert f"Cost: 2 {self.UNIT}" in world.get(world.alice, f"{PAGE}{one('Poor')}/").content.decode()
+        again = create_campaign(slug="again", criteria=[CriterionSpec("Overall")])
+        import_outputs(again, write(tmp_path, "again.jsonl", list(exported_outputs(world.campaign))))
+        assert dict(again.systems.exclude(cost=None).values_list("name", "cost")) == costs
+        assert set(again.systems.exclude(cost=None).values_list("cost_unit", flat=True)) == {self.UNIT}
+
+    def test_one_unit_one_number(self, world, tmp_path):
+        poor, plain = (world.campaign.systems.get(name=name) for name in ("Poor", "Plain"))
+        with pytest.raises(Refused, match="needs its unit"):
+            give_cost(poor, 3)
+        give_cost(poor, 3, self.UNIT)
+        give_cost(poor, 3, "seconds")  # no other system has a cost
+        with pytest.raises(Refused, match="Other systems' costs are in 'seconds'"):
+            give_cost(plain, 3, self.UNIT)
+        for cost in (-1.0, float("nan"), float("inf")):
+            with pytest.raises(Refused, match="0 at least"):
+                give_cost(plain, cost)
+        for rows, sentence in (
+            (self.rows(world, "Poor", 4), "'Poor' was given 3"),
+            ([row | {"system_cost_unit": "hours"} for row in self.rows(world, "Fine", 4)], "costs here are in 'seconds'"),
+            (self.rows(world, "Fine", -4), "0 at least"),
+        ):
+            with pytest.raises(ImportRefused, match=sentence):
+                import_outputs(world.campaign, write(tmp_path, "wrong.jsonl", rows))
+        give_cost(poor, None)
+        assert not world.campaign.systems.exclude(cost=None, cost_unit="").exists()
+        with pytest.raises(Refused, match="in one unit, and not in 'a', 'b'"):
+            check_units([System(cost=1, cost_unit="a"), System(cost=2, cost_unit="b"), System()])
 
 
 class TestApi:

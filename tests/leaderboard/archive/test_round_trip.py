@@ -13,6 +13,7 @@ from django.apps import apps
 from annotation import snapshots
 from annotation.annotating.consent import withdraw_annotator
 from annotation.assessment.adjudication import adjudicate
+from annotation.campaigns.costs import give_cost
 from annotation.campaigns.items import recount
 from annotation.data.importer import import_file, import_outputs
 from annotation.models import (
@@ -108,6 +109,7 @@ def full(django_db_setup, django_db_blocker, tmp_path_factory):
             snapshot = world.freeze()
             SnapshotMark.objects.create(snapshot=snapshot, reason="Somebody withdrew.")
             describe(campaign.systems.get(name="Plain"), "Pläin", "", "", world.alice)  # snapshots call it otherwise
+            give_cost(campaign.systems.get(name="Poor"), 0.5, "seconds per 1,000 outputs")
             first = played(campaign, "people", criterion="Overall", seed=3)
             Tournament._base_manager.filter(pk=first.pk).update(created_at=LONG_AGO)
             played(campaign, "judge", judge=judge_named(campaign, "LLM"), games=40)

@@ -54,6 +54,7 @@ DROPPED: list[tuple[str, str, str]] = [  # (field and all below it, the forms, w
     ("categories.systems.cells.rank_low", "page", "the page of a slice, and Breakdown, give ranks"),
     ("categories.systems.cells.rank_high", "page", "the page of a slice, and Breakdown, give ranks"),
     ("three_scores", "csv, latex, text, svg, embed, public index", "a panel of the page"),
+    ("costs", "latex, text, svg, embed, public index", "the page draws them, the CSV and the JSON have them"),
     ("length.odds", "csv", "a panel of the page; the CSV has a column"),
     ("length.scale", "csv", "a panel of the page; the CSV has a column"),
     ("length.systems.against", "csv", "a panel of the page; the CSV has a column"),

@@ -21,6 +21,7 @@ def test_csv_has_a_row_for_each_system_that_names_its_board():
     assert first["signature"] == second["signature"] == SIGNATURE and first["permalink"] == "/tournaments/7/"
     assert second["system"] == "'=bee()"  # no spreadsheet runs it
     assert second["mean_length"] == ""
+    assert (second["cost"], second["cost_unit"]) == ("3.0", "US dollars per 1,000 outputs")
     assert first["population"] == "groups of contexts and people like these (annotators: 7)"
     assert (first["own"], first["own_low"]) == ("3.2008", "3.0908")
 

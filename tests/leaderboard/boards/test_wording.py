@@ -249,6 +249,12 @@ SAID = [
         replace(BOARD, length=replace(BOARD.length, scale=0.0)),
         "All outputs that were compared have the same length.",
     ),
+    (diagnoses.costs, BOARD, "Costs are as researchers gave them."),
+    (
+        diagnoses.costs,
+        replace(BOARD, costs=replace(BOARD.costs, systems=BOARD.costs.systems[:1])),
+        "Costs are as researchers gave them. None is known of =bee(), Cat.",
+    ),
     (
         diagnoses.circles,
         BOARD,
