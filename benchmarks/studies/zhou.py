@@ -32,6 +32,7 @@ from evaluator.metrics.registry import build
 
 PAPER = "Zhou & Xu 2020, learning to compare"
 HOME, STAND_IN = "dailydialog_gupta", ("usr_topical_chat", "usr_persona_chat", "grade_empathetic")
+STAND_IN_RECIPE = {"weak": False, "max_length": 64, "epochs": 1, "max_tokens": 2048}  # two workers need less than 6 GiB
 SAMPLE_SETS = (HOME, "usr_topical_chat", "usr_persona_chat")
 SIZES = {
     "tiny": Size(groups=3, runs=2, iterations=8, checkpoints=8, width=16, watched=6, supervised=4),
@@ -90,6 +91,7 @@ def parts(asked: Asked) -> list[Part]:
             "encoder": model_digest(asked.stand_in),
             "seed": asked.seed,
             "size": vars(size),
+            "recipe": STAND_IN_RECIPE,
         }
         found.append(Part("stand-in", 25 * slow, partial(_stand_in, asked), how, names))
     if asked.sets:
@@ -170,7 +172,7 @@ def _stand_in(asked: Asked, found: Mapping[str, Result], place: Path) -> Result:
     starts = np.cumsum([0, *(len(one.texts) for one in sets)])
     pairs = [replace(p, a=p.a + int(k), b=p.b + int(k)) for one, k in zip(sets, starts) for p in one.people.pairs]
     recipe = replace(_recipe(replace(asked, preset="tiny" if asked.preset == "tiny" else "small"), "full model"), strong=False)
-    recipe = replace(recipe, encoder=asked.stand_in, weak=False, max_length=64, epochs=1)
+    recipe = replace(recipe, encoder=asked.stand_in, **STAND_IN_RECIPE)
     _fit(Examples([_plain_text(t) for one in sets for t in one.texts], pairs, scores), recipe, asked.seed, place)
     texts, models = _watched(asked, found)
     comparator = load(place)
