@@ -172,13 +172,48 @@ class Board(list[dict[str, Any]]):
         self.signature: str = details["provenance"]["signature"]
 
     def __str__(self) -> str:
-        said = self.details["said"]
-        rows = [
-            f"{_rank(row):>7}  {row['system']:<32}{row['rating']:>7.0f}  {row['low']:.0f} to {row['high']:.0f}" for row in self
-        ]
+        said, own = self.details["said"], self.details["said"].get("own_name", "")
+        head = f"{'rank':>7}  {'system':<32}{'rating':>7}  {'95% interval':<16}{own:<{self._width(own)}}best"
+        rows = [line for row, group in self._grouped() for line in (*group, self._line(row, own))]
         answers = f": {said['answers']}" if said["answers"] else ""
-        head = f"Judged by {said['judged_by']}, on {said['question']}{answers}. Rated by {said['method']}. {said['intervals']}"
-        return "\n".join([head, *rows, *(f"Warning: {text}" for text in self.warnings), self.signature])
+        about = f"Judged by {said['judged_by']}, on {said['question']}{answers}. Rated by {said['method']}. {said['intervals']}"
+        below = [said["headline"], said["ranks"], *(f"Warning: {text}" for text in self.warnings), self.signature]
+        return "\n".join([about, head, *rows, *filter(None, below)])
+
+    def _grouped(self) -> Iterator[tuple[dict[str, Any], list[str]]]:
+        """Each row, and what stands above it: the group that begins with it, where some systems never met."""
+        is_split, group = len(self.details["groups"]) > 1, None
+        for row in sorted(self, key=lambda row: row["group"] or 0) if is_split else self:
+            begins = is_split and row["group"] != group
+            group = row["group"]
+            yield row, [f"Group {group}"] if begins else []
+
+    def _line(self, row: dict[str, Any], own: str) -> str:
+        name = row["system"] + (" (human)" if row["human_written"] else "")
+        interval = f"{row['low']:.0f} to {row['high']:.0f}"
+        estimate = f"{self._estimate(row['own']):<{self._width(own)}}" if own else ""
+        best = (
+            ""
+            if row["best"] is None
+            else "<1%"
+            if row["best"] < 0.01
+            else ">99%"
+            if row["best"] > 0.99
+            else f"{row['best']:.0%}"
+        )
+        return f"{_rank(row):>7}  {name:<32}{row['rating']:>7.0f}  {interval:<16}{estimate}{best}".rstrip()
+
+    def _estimate(self, own: dict[str, Any] | None) -> str:
+        """In the question's unit: 3.42 (3.10 to 3.74), or 71% (64% to 77%)."""
+        if own is None:
+            return ""
+        write = "{:.0%}".format if self.details["question"]["unit"] == "share" else "{:.2f}".format
+        ends = "" if own["low"] is None or own["high"] is None else f" ({write(own['low'])} to {write(own['high'])})"
+        return write(own["value"]) + ends
+
+    @staticmethod
+    def _width(own: str) -> int:
+        return max(24, len(own) + 2) if own else 0
 
 
 def _rank(row: dict[str, Any]) -> str:
@@ -482,7 +517,7 @@ class Run:
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._asked = self._answered = self._failed = self._errors = 0
-        self._away_since = 0.0
+        self._away_since, self._doubt = 0.0, ""
         try:
             self._open()
             with _reaching():
@@ -534,7 +569,8 @@ class Run:
 
     def best(self, timeout: float = 600.0) -> dict[str, Any]:
         """The best checkpoint: step, probability, rank_low, rank_high, and not_worse: the steps that are not known to be
-        worse. Raises Refused where none is judged, or where reports still wait, as the server is away."""
+        worse. known: False where more than half of them may be it, so that it is the likeliest alone. said: what must be said
+        with it, warnings first. Raises Refused where none is judged, or where reports still wait, as the server is away."""
         known = self.advice(timeout)
         if self._outbox.steps():
             raise Refused(f"{self.campaign.client.url} is away. {self._left()}")
@@ -542,7 +578,7 @@ class Run:
             raise Refused(" ".join(known.said) or "No checkpoint has been judged yet.")
         if known.waiting:
             log.warning("The best of those that are judged: %d checkpoints are not, %s.", known.waiting, known.details["job"])
-        return known.best
+        return {**known.best, "known": known.details.get("best_known", True), "said": known.said}
 
     def choose(self, step: int, purpose: str = "board", beside: int | None = None) -> dict[str, Any]:
         """purpose: "board" lets this checkpoint play, "people" asks people about pairs of it and of step `beside`."""
@@ -656,7 +692,12 @@ class Run:
 
     def _verdict(self) -> Advice:
         with _reaching():
-            return Advice.of(self._answer("GET", self._path))
+            known = Advice.of(self._answer("GET", self._path))
+        doubt = (known.details.get("judge") or {}).get("warning") or ""
+        if known.points and doubt and doubt != self._doubt:  # each once: who watches the training alone has to know
+            log.warning("%s", doubt)
+            self._doubt = doubt
+        return known
 
     def _send(self, step: int) -> None:
         try:

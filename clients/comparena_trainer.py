@@ -53,7 +53,7 @@ class ComparenaCallback(TrainerCallback):
             raise ValueError(f"every: 'evaluate' or 'save', not {every!r}.")
         self.run, self.generate, self.every, self.stop, self.wait, self.timeout = run, generate, every, stop, wait, timeout
         self._reported: tuple[int, float, bool] | None = None  # the last step, its strength, whether to stop
-        self._has_written = self._has_warned = self._has_told = False
+        self._has_written = self._has_warned = False
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **how: Any) -> None:
         self._reported = None
@@ -110,11 +110,7 @@ class ComparenaCallback(TrainerCallback):
         return math.nan if strength is None else strength, advice.stop
 
     def _tell(self, step: int, advice: Any) -> None:
-        """What is wrong with the judge, as its first verdict comes; and all that is said, where it ends the training."""
-        doubt = (advice.details.get("judge") or {}).get("warning")
-        if advice.points and doubt and not self._has_told:
-            log.warning("%s", doubt)
-        self._has_told = self._has_told or bool(advice.points)
+        """All that is said, where it ends the training."""
         if advice.stop and self.stop:
             log.warning("The training stops at step %s, on advice: %s", step, " ".join(advice.said))
 

@@ -261,6 +261,7 @@ class RunSerializer(serializers.Serializer):
     streak_stop = serializers.BooleanField(help_text="By the rule of Zhou & Xu (2020), five losses in a row.")
     looks = serializers.IntegerField()
     best = BestSerializer(allow_null=True)
+    best_known = serializers.BooleanField(help_text="False where more than half may be it.")
     said = serializers.ListField(child=serializers.CharField())
     slope = SlopeSerializer(allow_null=True)
     points = PointSerializer(many=True)

@@ -105,6 +105,11 @@ def is_known(among_best: int, checkpoints: int) -> bool:
     return 2 * among_best <= max(checkpoints, 2)
 
 
+def named(step: int, is_known: bool) -> str:
+    """In a line of text."""
+    return f"{'' if is_known else 'likeliest '}best step {step}"
+
+
 def drawn_exchangeable(values: Floats, each: Floats, seed: int) -> Floats:
     """As of checkpoints, but each is as good as any other before they are compared: (DRAWS, r)."""
     return _drawn(values, each, np.zeros((len(values), len(values))), [(0.0, scatter) for scatter in SIZES], seed)

@@ -21,6 +21,7 @@ SENTENCES = {
     "judged_by": wording.judged_by,
     "method": wording.method,
     "headline": wording.headline,
+    "own_name": wording.own_name,
     "ranks": wording.ranks,
     "population": wording.population,
     "intervals": wording.intervals,

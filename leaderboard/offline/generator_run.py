@@ -16,6 +16,7 @@ from typing import Any
 from core.errors import Refused, quoted
 from core.rowfiles import BadField, read_rows
 from evaluator.generators.dialogue import AnsweredTurn, exchanges
+from evaluator.selection.best_checkpoint import is_known, named
 from evaluator.selection.early_stop import EarlyStop
 from evaluator.selection.rules import Rules
 from leaderboard.offline.run_folder import Contexts, contexts_of
@@ -60,7 +61,10 @@ def train(options: argparse.Namespace, show: Callable[[str], None]) -> int:
             stop, verdict = _heard(run.report(one.iteration, [reply.text for reply in replies], log_probabilities=logs))
         elif watched:
             said = watched.add(one.iteration, [reply.text for reply in replies])
-            stop, verdict = said.stop, _verdict(said.word, said.stop, said.best.step)
+            stop, verdict = (
+                said.stop,
+                _verdict(said.word, said.stop, said.best.step, is_known(len(said.best.not_worse), len(said.points))),
+            )
         loss = f"{one.loss:.3f} nats a word" if one.iteration else "before it learns"
         show(f"step {one.iteration} of {one.total}; {loss}{verdict}")
         if stop:
@@ -115,11 +119,11 @@ def _heard(advice: Any) -> tuple[bool, str]:
     """Whether to stop, and the newest verdict that the server has; it may be of earlier checkpoints."""
     if advice.best is None:
         return False, "; not judged yet"
-    return advice.stop, _verdict(advice.word, advice.stop, advice.best["step"])
+    return advice.stop, _verdict(advice.word, advice.stop, advice.best["step"], advice.details.get("best_known", True))
 
 
-def _verdict(word: str, stop: bool, best: int) -> str:
-    return f"; {word}{': stop' if stop else ''}; best step {best}"
+def _verdict(word: str, stop: bool, best: int, known: bool) -> str:
+    return f"; {word}{': stop' if stop else ''}; {named(best, known)}"
 
 
 def dialogues(path: Path) -> list[AnsweredTurn]:

@@ -16,6 +16,7 @@ from evaluator.judges.degenerate_outputs import degenerate_shares
 from evaluator.judges.protocol import Judge
 from evaluator.judges.texts import Text, place_of
 from evaluator.selection.advice import Advice
+from evaluator.selection.best_checkpoint import is_known, named
 from evaluator.selection.early_stop import EarlyStop
 from evaluator.selection.evaluation_cost import cost
 from evaluator.selection.rules import Rules, amount
@@ -116,12 +117,13 @@ def _line(folder: RunFolder, step: int, said: Advice, rules: Rules, as_json: boo
     there = {key: text for key, text in folder.steps[step].items() if key in folder.contexts.turns}
     shares = degenerate_shares([Text(folder.contexts.turns[key], text) for key, text in there.items()])
     degenerate = int((shares >= DEGENERATE).sum())
+    known = is_known(len(said.best.not_worse), len(said.points))
     if as_json:
         facts: dict[str, Any] = {"step": step, "contexts": len(folder.contexts.turns), "outputs": len(there)}
-        facts |= {"degenerate": degenerate, **asdict(said)}
+        facts |= {"degenerate": degenerate, "best_known": known, **asdict(said)}
         return json.dumps(facts | {"points": [asdict(point)]}, ensure_ascii=False)
     parts = [f"step {step}", f"{len(there)} of {len(folder.contexts.turns)} contexts", _against(point, rules)]
-    parts += [_slope(said, rules), f"best step {said.best.step} ({said.best.probability:.0%})"]
+    parts += [_slope(said, rules), f"{named(said.best.step, known)} ({said.best.probability:.0%})"]
     if degenerate:
         parts.append(f"{degenerate} degenerate")
     parts += [said.word + (": stop" if said.stop else "")] + (["the published rule: stop"] if said.streak_stop else [])

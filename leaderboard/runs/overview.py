@@ -99,6 +99,7 @@ def of_run(run: Run) -> dict[str, Any]:
         "closed_at": run.closed_at,
         "system": run.system.name if run.system else None,
         **{name: verdict[name] for name in ("word", "stop", "streak_stop", "looks", "best")},
+        "best_known": bool(verdict["best"]) and is_known(len(verdict["best"]["not_worse"]), len(verdict["points"])),
         "said": said(run),
         "slope": slope and {"estimate": verdict["slope"], **slope, "per": run.rules["per"]},
         "points": _points(run, verdict["points"]),
@@ -179,6 +180,7 @@ def as_csv(run: Run) -> str:
         **{f"rule_{name}": value for name, value in run.rules.items()},
         "word": whole["word"],
         "best_step": whole["best"] and whole["best"]["step"],
+        "best_known": whole["best_known"],
         "code": whole["provenance"]["code"],
         "warnings": " ".join(whole["said"]),
     }

@@ -11,7 +11,6 @@ from annotation.access import campaign_for_researcher
 from annotation.jobs import worker_alive
 from annotation.views.paging import paged, searched
 from core.errors import Refused
-from evaluator.selection.best_checkpoint import is_known
 from leaderboard.runs import charts, choice, costs, overview, registry
 
 ROWS = 100  # checkpoints in the table of numbers
@@ -50,7 +49,7 @@ def run(request, slug, name):
         "said": _below(whole),
         "charts": charts.of_run(whole),
         "rows": [(point, charts.balance(point)) for point in reversed(whole["points"][-ROWS:])],
-        "best_known": bool(whole["best"]) and is_known(len(whole["best"]["not_worse"]), len(whole["points"])),
+        "best_known": whole["best_known"],
         "worker_alive": worker_alive() if whole["waiting"] else True,
         **_side_by_side(request, found, whole),
     }

@@ -102,6 +102,6 @@ class StubServer(ThreadingHTTPServer):
         is_stop = bool(self.stops_at and steps and steps[-1] >= self.stops_at)
         verdict = {"word": "no longer improving" if is_stop else "improving", "stop": is_stop, "said": ["Judged by a stub."]}
         nothing = {"word": None, "stop": False, "said": []}
-        details = {"points": points, "best": best, "waiting": 0, "job": None, "streak_stop": False}
+        details = {"points": points, "best": best, "best_known": False, "waiting": 0, "job": None, "streak_stop": False}
         details["judge"] = {"warning": "Comparator 1 did not pass its gate."}
         return {"name": "lstm", **(verdict if steps else nothing), **details}

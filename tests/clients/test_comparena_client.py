@@ -67,6 +67,9 @@ def test_from_rows_to_a_board(client_, talk, tmp_path, settings, monkeypatch):
     assert [row["system"] for row in standings] == ["ape", "bee", "emu"] and standings[0]["human_written"]
     assert talk.board() == talk.board("people", "") and [r["system"] for r in talk.board()] == ["ape", "bee", "emu"]
     assert standings[0]["rank_low"] == 1
+    printed = str(standings)
+    assert "Preferred" in printed and f"{standings[0]['own']['value']:.0%} (" in printed and "ape (human)" in printed
+    assert standings.details["said"]["headline"] in printed
     assert talk.details()["numbers"]["judgments"] == 36
     settings.UPLOADS_DIR = tmp_path
     talk.archive(tmp_path / "talk.zip")
@@ -143,4 +146,5 @@ def test_the_notebook_runs_cell_by_cell(comparena_client, live_server, token, wo
             exec("".join(cell["source"]), names)  # noqa: S102 (our own notebook)
     told = capsys.readouterr().out
     assert "'outputs': 18" in told and "expected text, found a number" in told and "/join/" in told
-    assert [line.split()[1] for line in told.splitlines()[-3:]] == ["Helpful", "Terse", "Echo"]
+    board = told[told.index("95% interval") :].splitlines()
+    assert [line.split()[1] for line in board[1:4]] == ["Helpful", "Terse", "Echo"] and "Warning: Simulated data" in told

@@ -52,7 +52,7 @@ def kept(run) -> list[str]:
     return sorted(path.name for path in run.folder.glob("step-*"))
 
 
-def test_a_loop_reports_and_stops_on_advice(opened, stub):
+def test_a_loop_reports_and_stops_on_advice(opened, stub, caplog):
     stub.stops_at = 30
     run = opened(judge="bleu", worthwhile=2)
     assert run.contexts == CONTEXTS
@@ -61,7 +61,9 @@ def test_a_loop_reports_and_stops_on_advice(opened, stub):
         if advice.stop:
             break
     assert step == 30 and advice.word == "no longer improving" and advice.said == ["Judged by a stub."]
-    assert run.best() == {"step": 30, "probability": 0.9, "rank_low": 1, "rank_high": 2, "not_worse": []}
+    best = {"step": 30, "probability": 0.9, "rank_low": 1, "rank_high": 2, "not_worse": []}
+    assert run.best() == {**best, "known": False, "said": ["Judged by a stub."]}
+    assert caplog.text.count("Comparator 1 did not pass its gate.") == 1  # whoever watches the loop alone learns it
     assert stub.stored == {step: by_context(step) for step in (10, 20, 30)} and kept(run) == []
     row = {"context_id": "c0", "output": "a 10", "logprob": -1.0}
     assert stub.bodies[0]["outputs"][0] == row and stub.bodies[0]["total_steps"] == 100

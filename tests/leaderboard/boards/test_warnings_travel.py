@@ -97,6 +97,16 @@ def disagreeing() -> list[dict]:
     ]
 
 
+def test_groups_that_never_met_are_apart_where_they_are_printed(said):
+    for door in ("text", "client", "card"):
+        assert said[door].index("Group 1") < said[door].index("Group 2"), door
+
+
+@pytest.mark.parametrize("door", ["page", "leaderboard", "embed", "index", "text", "client", "card"])
+def test_who_is_first_and_how_surely_is_said_alike(said, door):
+    assert json.loads(said["json"])["said"]["headline"] in words(door, said[door])
+
+
 def words(door: str, text: str) -> str:
     if door in PAGES:
         text = re.sub(r"<svg.*?</svg>", "", text, flags=re.DOTALL)  # not in the picture alone

@@ -138,6 +138,8 @@ def test_equal_checkpoints_are_no_verdict_on_six_contexts(folder, judge, capsys)
     assert main(["watch_run", str(folder), "--judge-command", judge, "--once", "--json"]) == 0
     facts = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert (facts["word"], facts["outputs"], facts["points"][0]["ties"]) == ("open", 6, 12)
+    assert facts["best_known"] is False and main(["watch_run", str(folder), "--judge-command", judge, "--once"]) == 0
+    assert "; likeliest best step " in capsys.readouterr().out.splitlines()[-1]
 
 
 @pytest.mark.parametrize(

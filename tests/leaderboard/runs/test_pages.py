@@ -150,6 +150,9 @@ def test_no_best_checkpoint_is_named_where_nearly_all_may_be_it(alice, run, repo
     page = alice.get("/c/talk/runs/lstm/").content.decode()
     assert "No best checkpoint is known yet." in page and "None is known to be worse" in page
     assert "<dt>best checkpoint</dt>" not in page and "(best)" not in page and ">best<" not in page
+    whole = alice.get("/api/campaigns/talk/runs/lstm/").json()
+    assert whole["best"] and whole["best_known"] is False
+    assert alice.get("/c/talk/runs/lstm/csv/").content.decode().count(",False,") >= 4  # best_known, in each row
     assert ">not known<" in alice.get("/c/talk/runs/").content.decode()
 
 
