@@ -26,9 +26,11 @@ def train(job_id: str) -> None:
 
 
 def _tell(job_id: str) -> None:
-    """Write to whoever asked for the training, where e-mail is on."""
+    """Write to whoever asked for the training, where e-mail is on: that it ended, and whether its comparator may serve."""
     job = Job.objects.select_related("campaign", "created_by").get(pk=job_id)
-    notices.finished(job, reverse("comparator", args=[job.campaign.slug]) if job.campaign else "")
+    version = ComparatorVersion.objects.filter(run__job=job).first() if job.status == Job.Status.DONE else None
+    said = registry.told(version) if version else []
+    notices.finished(job, reverse("comparator", args=[job.campaign.slug]) if job.campaign else "", said)
 
 
 def run(job_id, watch=None) -> ComparatorVersion:

@@ -1,5 +1,7 @@
 """What is written to people by e-mail, where the operator has set it up (core.mail)."""
 
+from collections.abc import Iterable
+
 from django.conf import settings
 from django.db import transaction
 from django.db.models import F
@@ -28,12 +30,13 @@ def invitation(made: Invitation, to: str, link: str) -> bool:
     return mail.send(to, f"Invitation to judge texts: {title}", INVITATION.format(title=title, link=link))
 
 
-def finished(job: Job, path: str) -> bool:
-    """Tell who asked for a job that it is done or has failed. path: where its result is seen."""
+def finished(job: Job, path: str, said: Iterable[str] = ()) -> bool:
+    """Tell who asked for a job that it is done or has failed. path: where its result is seen; said: what must be said with
+    it."""
     if job.created_by is None or job.status not in (Job.Status.DONE, Job.Status.FAILED):
         return False
     what = "is done" if job.status == Job.Status.DONE else "has failed"
-    lines = [f"{job.title} {what}.", job.error, f"{settings.SITE_URL}{path}" if settings.SITE_URL and path else ""]
+    lines = [f"{job.title} {what}.", job.error, *said, f"{settings.SITE_URL}{path}" if settings.SITE_URL and path else ""]
     return mail.send(job.created_by.email, f"{job.title} {what}", "\n\n".join(filter(None, lines)) + "\n")
 
 

@@ -63,6 +63,14 @@ def warnings_of(version: ComparatorVersion) -> list[str]:
     return [*([version.warning] if version.warning else []), *said]
 
 
+def told(version: ComparatorVersion) -> list[str]:
+    """Of a training that is done: where its version is in use, and what must be said with its judgments."""
+    used = [campaign.slug for campaign in version.campaigns.order_by("slug") if comparator_in_use(campaign) == version]
+    where = f"in use in {', '.join(used)}" if used else "in use nowhere yet"
+    simulated = ["It learned from simulated judgments."] if version.is_simulated else []
+    return [f"Comparator {version.name} is {where}.", *simulated, *warnings_of(version)]
+
+
 @transaction.atomic
 def promote(campaign: Campaign, version: ComparatorVersion, user=None, reason: str = "") -> Promotion:
     """Put the version in use in the campaign. Where its gate did not pass, a reason is asked for and kept.

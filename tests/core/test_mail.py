@@ -16,6 +16,7 @@ from annotation.tasks import tell_finished
 from core import mail
 from core.throttling import MAILED_BY_ACCOUNT, MAILED_BY_CAMPAIGN
 from evaluator import tasks
+from evaluator.models import ComparatorVersion, TrainingRun
 from tests.annotation.pages import World, text
 
 pytestmark = pytest.mark.django_db
@@ -180,6 +181,22 @@ class TestTrainings:
         [letter] = outbox.outbox
         assert letter.to == ["alice@example.org"] and letter.subject == "Train on talk is done"
         assert "https://judge.example.org/c/talk/comparator/" in letter.body
+
+    def test_and_whether_its_comparator_may_serve(self, job, on, monkeypatch):
+        """A training that ends well may have made a comparator that fails its gate."""
+
+        def done(job_id):
+            with jobs.claim(job_id):
+                run, gate = TrainingRun.objects.create(job=job), {"passed": False, "answer": "It is no better than length."}
+                made = dict(criterion="", snapshots=[], settings={}, seed=0, code="", metrics={}, gates={"talk": [gate]})
+                version = ComparatorVersion.objects.create(name="c-1", run=run, is_simulated=True, **made)
+                version.campaigns.add(job.campaign)
+
+        self.run(monkeypatch, done)
+        tasks.train(str(job.pk))
+        said = outbox.outbox[0].body
+        assert "Comparator c-1 is in use nowhere yet." in said and "It learned from simulated judgments." in said
+        assert "In talk: Comparator c-1 did not pass the gate: It is no better than length." in said
 
     def test_and_that_it_failed_and_why(self, job, on, monkeypatch):
         def broken(job_id):
