@@ -151,12 +151,13 @@ class Board:
     schema: int = SCHEMA
 
     def for_annotators(self) -> Board:
-        """What is known of these annotators only; the same board where it speaks of nobody else."""
+        """What is known of these annotators only; the same board where it speaks of nobody else. Slices are left out: their
+        intervals are not known of these annotators alone."""
         if self.narrow is None:
             return self
         shown = self.narrow
         kind = replace(self.population, kind="annotators")
-        return replace(self, population=kind, standings=shown.standings, differences=shown.differences)
+        return replace(self, population=kind, standings=shown.standings, differences=shown.differences, categories=())
 
     def of_those_present(self) -> Board:
         """Without systems that no answer and no game spoke of, which have no place in a ranking; the ranks of the others are

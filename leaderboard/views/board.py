@@ -1,5 +1,7 @@
 """The newest board, a tournament's permalink, and what sets them going."""
 
+from urllib.parse import urlencode
+
 from django.contrib import messages
 from django.contrib.auth.decorators import login_not_required, login_required
 from django.http import Http404, HttpResponse
@@ -60,7 +62,8 @@ def leaderboard(request, slug):
         context["chosen"] = queries.chosen_by_default(shown, request.GET.get("criterion"))
         if campaign.board_is_public:
             address = f"{reverse('board_embed', args=[slug])}?{context['judge_and_criterion']}"
-            context["embed_address"] = request.build_absolute_uri(address)
+            of_whom = "" if context["sliced"] else context["view"].replace("?", "&")
+            context["embed_address"] = request.build_absolute_uri(f"{address}{of_whom}")
     return render(request, "leaderboard/leaderboard.html", context)
 
 
@@ -73,12 +76,13 @@ def embed(request, slug):
     shown = asked_board(request, campaign)
     if shown is None:
         raise Http404
-    board = queries.board(shown, live=True)
+    board = queries.board(shown, live=True, population=request.GET.get("population", ""))
     context = {
         "campaign": campaign,
         "tournament": shown,
         "board": board,
         "chart": charts.whiskers([board]),
+        "view": _view(board),
         "judge_and_criterion": board_query(*queries.asked_by(shown), shown.criterion),
     }
     return render(request, "leaderboard/embed.html", context)
@@ -132,10 +136,16 @@ def shown_board(shown: Tournament, live: bool, population: str = "") -> dict:
     return {
         "tournament": shown,
         "board": board,
+        "view": _view(board),
         "other": other,
         "beside": beside,
         "chart": charts.whiskers([b for b in (board, beside) if b]),
     }
+
+
+def _view(board: Board) -> str:
+    """What the board's own addresses end with, so that they lead to the population that is shown."""
+    return "?population=annotators" if board.narrow is not None and board.population.kind == "annotators" else ""
 
 
 def shown_slice(board: Board, asked: str) -> dict:
@@ -145,6 +155,7 @@ def shown_slice(board: Board, asked: str) -> dict:
         raise Http404
     there = {"slices": slices(board), "sliced": sliced}
     if sliced:
+        there["view"] = f"?{urlencode({'slice': str(sliced)})}"
         of = on_slice(board, sliced)
         there |= {"sliced_board": of, "sliced_headline": headline(of, sliced)}
     return there

@@ -1,5 +1,6 @@
 """A public board stands in a frame of any site; nothing else does. And where boards are played and shown from."""
 
+import html
 import re
 
 import pytest
@@ -27,16 +28,25 @@ class TestTheFrame:
     def test_any_site_may_show_it(self, public, client):
         response = client.get(EMBED)
         assert response.status_code == 200 and ancestors(response) == "*" and "X-Frame-Options" not in response
-        html = response.content.decode()
-        assert "Person" in html and "95% interval" in html and "/c/talk/leaderboard/?basis=people" in html
+        page = response.content.decode()
+        assert "Person" in page and "95% interval" in page and "/c/talk/leaderboard/?basis=people" in page
+
+    def test_its_code_is_one_element_whatever_the_campaign_is_called(self, public, client):
+        public.campaign.title = '"><script>alert(1)</script>'
+        public.campaign.save()
+        code = html.unescape(
+            re.search(r"<textarea id=.embed.[^>]*>(.*?)</textarea>", client.get(PAGE).content.decode(), re.S)[1]
+        )
+        assert code.count("<") == 2 and code.startswith("<iframe src=") and code.endswith("></iframe>")
+        assert html.unescape(code).count("<script>") == 1  # as a text
 
     def test_it_has_no_form_and_knows_nobody(self, public, client):
         client.force_login(public.alice)
         response = client.get(EMBED)
-        html = response.content.decode()
-        assert "<form" not in html and "csrf" not in html and "Sign out" not in html and "alice" not in html
+        page = response.content.decode()
+        assert "<form" not in page and "csrf" not in page and "Sign out" not in page and "alice" not in page
         assert "form-action 'none'" in response["Content-Security-Policy"]
-        assert all("target=" in link for link in re.findall(r"<a [^>]+>", html))
+        assert all("target=" in link for link in re.findall(r"<a [^>]+>", page))
 
     @pytest.mark.parametrize("who", [None, "alice", "charlie", "dora"])
     def test_a_board_that_is_not_public_is_in_no_frame_whoever_asks(self, world, client, who):

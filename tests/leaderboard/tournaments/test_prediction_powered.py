@@ -1,7 +1,9 @@
 """People and comparator on one board, outputs as players, and whether the order holds under other choices."""
 
 import io
+import re
 from dataclasses import replace
+from html import unescape
 
 import pytest
 from django.core.management import call_command
@@ -115,6 +117,16 @@ class TestCalibrated:
         assert "Intervals hold for people like these 4 annotators, on contexts like these." in html
         html = world.get(world.alice, f"{permalink}?population=annotators").content.decode()
         assert "Intervals hold for these 4 annotators only, on contexts like these." in html
+        for address in (
+            f'"{permalink}?population',
+            *(f"/tournaments/{shown.pk}.{kind}?population" for kind in ("csv", "tex", "svg")),
+        ):
+            assert f"{address}=annotators" in html
+        world.campaign.board_is_public = True
+        world.campaign.save()
+        page = world.get(world.alice, "/c/talk/leaderboard/?basis=corrected&population=annotators").content.decode()
+        frame = re.search(r'<iframe src="http://testserver(\S+)"', unescape(page))[1]
+        assert "population=annotators" in frame and "these 4 annotators only" in world.get(world.alice, frame).content.decode()
         csv = world.get(world.alice, f"/tournaments/{shown.pk}.csv").content.decode()
         assert "contexts and people like these (annotators: 4)" in csv
 
