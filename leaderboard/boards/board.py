@@ -26,7 +26,7 @@ from leaderboard.boards.panels import (
     ThreeScores,
 )
 
-SCHEMA = 1
+SCHEMA = 2  # since 2, a doubt says of how many outputs a judge of single outputs said nothing
 
 MethodName = Literal[
     "mixed-model",

@@ -2,13 +2,14 @@
 it was; what was not stored is None."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from leaderboard.boards import row_facts
 from leaderboard.boards.basis import AnswersLeftOut, BoardBasis, BoardPeople, BoardWorth, JudgeUsage, Variance
-from leaderboard.boards.board import Board, Doubt, Method, Narrow, Population
+from leaderboard.boards.board import SCHEMA, Board, Doubt, Method, Narrow, Population
 from leaderboard.boards.estimates import Difference, Estimate, Forecast, Joining, Name, Standing, rough
 from leaderboard.boards.panels import (
     Alternative,
@@ -34,7 +35,30 @@ Json = Mapping[str, Any]
 
 def older_board(tournament: Tournament) -> Board:
     """The board of a tournament that ended before boards were stored."""
-    return _Older(tournament).board()
+    return upgraded(replace(_Older(tournament).board(), schema=0))
+
+
+def upgraded(board: Board) -> Board:
+    """A board as it was stored, in today's schema."""
+    if board.schema >= SCHEMA:
+        return board
+    silent = _silent(board)
+    doubts = (*board.doubts, Doubt("unjudged", silent)) if silent else board.doubts
+    return replace(board, schema=SCHEMA, doubts=doubts)
+
+
+def _silent(board: Board) -> str:
+    """What is known of outputs of which the judge said nothing, from before they were counted by system."""
+    judge = board.basis.judge
+    if judge is None or judge.kind == "comparator" or judge.used or any(one.kind == "unjudged" for one in board.doubts):
+        return ""
+    older = "This board is from before that was counted."
+    if judge.unjudged:
+        count = f"{judge.name} says nothing of {judge.unjudged:,} outputs, which do not play."
+        return f"{count} Of which systems is not known. {older}"
+    if not judge.reads:
+        return f"It is not known of how many outputs {judge.name} says nothing, which do not play. {older}"
+    return ""
 
 
 class _Older:

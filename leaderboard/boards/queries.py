@@ -15,7 +15,7 @@ from evaluator.versions.selectors import by_default, usual_criterion
 from leaderboard.asked import Asked
 from leaderboard.boards.agreement import agreement_with_people
 from leaderboard.boards.board import Board
-from leaderboard.boards.older_boards import older_board
+from leaderboard.boards.older_boards import older_board, upgraded
 from leaderboard.boards.panels import CostPanel, SystemCost
 from leaderboard.boards.tree import from_json, renamed
 from leaderboard.models import Tournament
@@ -152,7 +152,7 @@ def alone(tournament: Tournament, live: bool = False, today: bool = False) -> Bo
 
 def stored(tournament: Tournament) -> Board:
     """As it was when it was finished."""
-    return from_json(Board, tournament.board) if tournament.board else older_board(tournament)
+    return upgraded(from_json(Board, tournament.board)) if tournament.board else older_board(tournament)
 
 
 def _costs(board: Board, campaign: Campaign) -> CostPanel | None:

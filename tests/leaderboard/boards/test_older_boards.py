@@ -2,6 +2,7 @@
 has the rows, and what that version showed of them."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,15 @@ from annotation.campaigns.protocol import CriterionSpec
 from annotation.models import Job, System
 from evaluator.models import ComparatorVersion, Judge, TrainingRun
 from leaderboard.boards import queries, wording
+from leaderboard.boards.basis import BoardBasis, BoardJudge
 from leaderboard.boards.board import Board
+from leaderboard.boards.cautions import cautions
+from leaderboard.boards.older_boards import upgraded
 from leaderboard.boards.tree import to_json
 from leaderboard.models import SystemRating, Tournament
 from leaderboard.signature import parse
 from leaderboard.templatetags.boards import known
+from tests.leaderboard.boards.example import example
 
 pytestmark = pytest.mark.django_db
 GOLDEN = Path(__file__).parents[2] / "golden" / "boards_of_before.json"
@@ -142,3 +147,21 @@ def test_its_page_and_its_files(both, client, admin_user):
         address = f"/tournaments/{tournament.pk}{end}"
         page = client.get(address)
         assert page.status_code == 200 and of["ratings"][0]["name"] in page.content.decode(), address
+
+
+@pytest.mark.parametrize(
+    "schema, of, said",
+    [
+        (1, {"unjudged": 12}, ["m says nothing of 12 outputs, which do not play. Of which systems is not known."]),
+        (1, {"unjudged": 0, "reads": ""}, ["It is not known of how many outputs m says nothing, which do not play."]),
+        (1, {"unjudged": 0}, []),
+        (1, {"unjudged": 12, "kind": "comparator"}, []),
+        (2, {"unjudged": 12}, []),  # of systems that do not play at all, or it would be a doubt of the board
+    ],
+)
+def test_older_boards_say_what_is_known_of_outputs_without_a_score(schema, of, said):
+    judge = BoardJudge(**{"name": "m", "kind": "metric", "reads": "pointwise"} | of)
+    board = replace(example(), schema=schema, doubts=(), basis=BoardBasis("judge", judge))
+    found = [one.text for one in cautions(upgraded(board)) if one.kind == "unjudged"]
+    assert found == [f"{text} This board is from before that was counted." for text in said]
+    assert upgraded(upgraded(board)) == upgraded(board)
