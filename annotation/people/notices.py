@@ -69,9 +69,10 @@ def tell_finished(job: Job) -> int:
     MAILED_BY_CAMPAIGN.count_one(campaign.slug)
     name, title = Annotator.objects.get(pk=last.detail["annotator"]).name, campaign.title
     subject = f"{title}: all items have their answers" if complete else f"{title}: {name} has finished"
-    count = finished.count()
+    who = [event.detail["annotator"] for event in finished]
+    count = campaign.annotators.filter(pk__in=who, withdrawn_at=None).count()
     lines = [
-        f"{name} has finished the work on “{title}”. So far, {count} annotator{'s have' if count > 1 else ' has'} finished.",
+        f"{name} has finished the work on “{title}”. So far, {count} annotator{' has' if count == 1 else 's have'} finished.",
         "All items have as many answers as planned. You can now assess the quality of the answers." if complete else "",
         f"{settings.SITE_URL}{reverse('quality' if complete else 'live', args=[campaign.slug])}" if settings.SITE_URL else "",
     ]

@@ -31,6 +31,23 @@ def rule_name(rule: str) -> str:
 
 
 @register.filter
+def said_below(run, chart) -> str:
+    """What is written below a chart that is saved, a line for each: whose run, the legend, all that is said, and how it was
+    made."""
+    made, about = run["provenance"], f", on {run['criterion']}" if run["criterion"] else ""
+    lines = [
+        f"Run {run['name']} of {run['campaign']}, judged by {run['judge']['name']}{about}, on {run['contexts']:,} contexts."
+    ]
+    if chart.get("best_step") is not None:
+        lines.append(f"Diamond: the {'' if chart['best_known'] else 'likeliest '}best, step {chart['best_step']:,}.")
+        if len(chart["among_best"]) > 1:
+            lines.append("Open circles: not known to be worse.")
+        lines += [f"{m['number']}: “{m['word']}” by {rule_name(m['rule'])}, step {m['step']:,}." for m in chart["advice"]]
+    snapshot = f"snapshot {made['snapshot']}, " if made["snapshot"] else ""
+    return "\n".join([*lines, *run["said"], f"{snapshot}seed {made['seed']}, code {made['code']}."])
+
+
+@register.filter
 def steps(values) -> str:
     """Steps as a list that is read: 500, 1,000 and 1,500."""
     written = [f"{step:,}" for step in sorted(values)]

@@ -8,6 +8,7 @@ from django.core.cache import cache
 
 from annotation import jobs
 from annotation.annotating.assignment import next_assignment
+from annotation.annotating.consent import withdraw_annotator
 from annotation.annotating.submissions import submit
 from annotation.models import Job, User
 from annotation.people import notices
@@ -142,6 +143,13 @@ class TestFinishedAnnotators:
         assert (
             "2 annotators have finished" in last.body and "/c/talk/quality/" in last.body and last.to == ["alice@example.org"]
         )
+
+    def test_who_withdrew_is_not_counted(self, work):
+        self.finish(work, work.bob)
+        withdraw_annotator(work.campaign.annotators.get(user=work.bob))
+        self.finish(work, work.charlie)
+        self.told()
+        assert "So far, 1 annotator has finished." in outbox.outbox[-1].body
 
     def test_who_has_not_finished_is_not_told_of(self, work):
         work.sign_in(work.bob).get("annotate/?start=1")

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+from html import unescape
 
 import pytest
 from django.utils.html import escape
@@ -57,7 +58,7 @@ def test_what_is_known_of_its_judge_later_is_said_everywhere(alice, reported, us
         call("GET", "runs/").json()["results"][0]["warning"],
         call("GET", "runs/lstm/").json()["judge"]["warning"],
     ]
-    assert [door.count(failed) for door in doors] == [1, 4, 1, 1] and failed not in reported.warning
+    assert [door.count(failed) for door in doors] == [4, 4, 1, 1] and failed not in reported.warning
     used.gates = {"talk": [{"question": "?", "passed": True, "answer": "Yes."}]}
     used.save()
     now = call("GET", "runs/lstm/").json()["judge"]["warning"]
@@ -67,9 +68,15 @@ def test_what_is_known_of_its_judge_later_is_said_everywhere(alice, reported, us
 def test_a_run_shows_the_numbers_of_the_api(alice, reported, call):
     page, api = alice.get("/c/talk/runs/lstm/").content.decode(), call("GET", "runs/lstm/").json()
     assert page.index(api["judge"]["warning"][:40]) < page.index('<p class="lede">')  # warnings first
-    assert f"step {api['best']['step']}" in page and page.count("<figure>") == 3
+    assert f"step {api['best']['step']}" in page and page.count("<figure data-plot=") == 3
     for line in api["said"][1:]:
         assert escape(line) in page
+    below = [unescape(text).split("\n") for text in re.findall(r'data-said="([^"]*)"', page)]
+    best = f"Diamond: the {'' if api['best_known'] else 'likeliest '}best, step {api['best']['step']}."
+    assert [best in lines for lines in below] == [True, False, False] and len(api["said"]) >= 1
+    for lines in below:  # a picture leaves with all that the page says of it
+        assert lines[0] == f"Run lstm of talk, judged by {api['judge']['name']}, on Overall, on {api['contexts']} contexts."
+        assert set(api["said"]) <= set(lines) and lines[-1].endswith(f"code {api['provenance']['code']}.")
     rows = re.findall(r'<th scope="row" class="num">(\d+)</th>\s*<td class="num">(\d+)–(\d+)–(\d+)<', page)
     points = [(p["step"], p["wins"], p["ties"], p["losses"]) for p in reversed(api["points"])]
     assert [tuple(map(int, row)) for row in rows] == points and points[0] == (400, 24, 0, 0)
