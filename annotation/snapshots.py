@@ -15,7 +15,7 @@ from django.db.models import Q
 
 from annotation.models import Campaign, FormerName, Output, Purpose, Snapshot, Submission
 from annotation.questions import registry, store
-from annotation.questions.conditions import in_words
+from annotation.questions.conditions import depends_on_answers, in_words
 
 FORMAT = 1
 WITHDREW = "withdrew after it was frozen."  # how the mark of a person who withdrew ends
@@ -60,8 +60,15 @@ class SnapshotContent:
 
     def asked_only(self, criterion: str) -> dict[str, str]:
         """{"asked_only": the criterion's condition in words}, {} without one: what goes with numbers of its answers."""
-        said = next((row["asked_if"] for row in self.criteria if row["name"] == criterion and "asked_if" in row), {})
+        said = self._asked_if(criterion)
         return {"asked_only": in_words(said)} if said else {}
+
+    def is_conditional(self, criterion: str) -> bool:
+        """Did an earlier answer about an output decide whether it was asked?"""
+        return depends_on_answers(self._asked_if(criterion))
+
+    def _asked_if(self, criterion: str) -> dict:
+        return next((row["asked_if"] for row in self.criteria if row["name"] == criterion and "asked_if" in row), {})
 
 
 def latest_snapshot(campaign: Campaign) -> Snapshot | None:

@@ -32,6 +32,11 @@ def way_of(asked_if: Mapping[str, Any]) -> str:
     return next(name for name in (TURN, *ASKS) if name in asked_if)
 
 
+def depends_on_answers(asked_if: Mapping[str, Any]) -> bool:
+    """And not on turns alone, which no answer changes."""
+    return "criterion" in asked_if
+
+
 def holds_at(asked_if: Mapping[str, Any], turn: Turn) -> bool:
     """May it be asked of this turn, whatever is answered before?"""
     if TURN not in asked_if:

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.questions import conditional as conditional_answers
+from benchmarks.questions import conditional as harm
 from benchmarks.questions import error_spans, fine_answers, rankings, suggested
 from benchmarks.validity import default_path, rows, simulation
 from benchmarks.validity.crowds import Crowd, Entered, draw, scenarios
 from benchmarks.validity.generators import Answers, Campaign
 from benchmarks.validity.rows import Row
-from leaderboard.rating.people_board import PeopleBoard
+from leaderboard.rating.people_board import PeopleBoard, board_from_pairs, board_from_scores
 
 Strengths = tuple[float, ...]
 FIVE = (0.0, 0.2, 0.4, 0.6, 0.8)
 SHAPE = Campaign(FIVE, contexts=fine_answers.CONTEXTS)
-LARGER = Campaign(FIVE, contexts=conditional_answers.CONTEXTS)
+LARGER = Campaign(FIVE, contexts=harm.CONTEXTS)
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,16 @@ class Asked:
             raise SystemExit(f"{self}, seed {seed}: the board says {ratings}, {above}; the harness says {harness}")
 
 
-def boards(said: Answers, n: int) -> list[PeopleBoard]:
-    return [simulation.board_of(Campaign((0.0,) * n, design="outputs" if said.outcome is None else "pairs"), said)]
+def boards(said: Answers, n: int, **how: bool) -> list[PeopleBoard]:
+    who = said.context, said.annotator
+    if said.outcome is None:
+        return [board_from_scores(n, said.system, *who, said.value, **how)]
+    return [board_from_pairs(n, said.first, said.second, said.outcome, *who)]
+
+
+def last_boards(said: tuple[Any, Answers], n: int, **how: bool) -> list[PeopleBoard]:
+    """Of what was asked last."""
+    return boards(said[1], n, **how)
 
 
 def of_crowd(crowd: Crowd) -> Kind:
@@ -109,10 +117,8 @@ def crowded(crowd: Crowd, entered: Entered) -> Files:
 
 
 def slid(said: Answers) -> Files:
-    values = rows.scores(said.context, said.system, said.annotator, said.value)
-    return Files(
-        ("--criterion", "Quality:0:100"), [("import_outputs", rows.outputs(SHAPE)), ("import_scores", values)], "Quality"
-    )
+    outputs, values = rows.outputs(SHAPE), rows.scores(said.context, said.system, said.annotator, said.value)
+    return Files(("--criterion", "Quality:0:100"), [("import_outputs", outputs), ("import_scores", values)], "Quality")
 
 
 def marked(said: Answers, shape: Campaign = SHAPE) -> Files:
@@ -130,11 +136,9 @@ def conditional(said: tuple[Answers, Answers]) -> Files:
 
 
 def of_conditions(common: float, every: bool = False) -> Kind:
-    draw, true = (
-        partial(conditional_answers.drawn, common=common),
-        partial(conditional_answers.truth, common=common, every=every),
-    )
-    return Kind(draw, true, lambda said, n: boards(said[1], n), conditional, is_even=not common or every, is_other=every)
+    draw, true = partial(harm.drawn, common=common), partial(harm.truth, common=common, every=every)
+    read = partial(last_boards, conditional=True)
+    return Kind(draw, true, read, conditional, is_even=not common or every, is_other=every)
 
 
 def over_suggestions(said: tuple[np.ndarray, Answers]) -> Files:
@@ -150,7 +154,7 @@ def over_suggestions(said: tuple[np.ndarray, Answers]) -> Files:
 def of_suggestions(even: bool, without: bool = False) -> Kind:
     true = error_spans.truth if without else partial(suggested.truth, even=even)
     draw = partial(suggested.drawn, even=even)
-    return Kind(draw, true, lambda said, n: boards(said[1], n), over_suggestions, is_even=even or without, is_other=without)
+    return Kind(draw, true, last_boards, over_suggestions, is_even=even or without, is_other=without)
 
 
 def graded(said: fine_answers.Graded) -> Files:

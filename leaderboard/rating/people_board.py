@@ -15,7 +15,12 @@ of freedom, all pairs at once with Tukey and Kramer's range (`decision.decide`).
 Systems that were never judged on a common context, directly or through others, are not compared: each such group has a scale
 of its own around 1500. Where each system had conversations of its own, no two have a context in common. Each system's are then
 a sample of what it would have with users like these: what a context has is a part of what an output has, and systems meet at
-the annotators who judged both."""
+the annotators who judged both.
+
+Where a question is asked only after some answers about the output, hard contexts and strict people are asked more, of a good
+system above all. So what a context or an annotator adds to all systems depends on which of them are asked about; as a random
+term it would be taken off only in part. It is taken off whole, as a fixed effect is: its variance goes to infinity in the
+weights alone (Mundlak 1978, Econometrica 46; Wooldridge 2010, Econometric Analysis of Cross Section and Panel Data, ch. 10)."""
 
 from __future__ import annotations
 
@@ -39,6 +44,7 @@ Integers = NDArray[np.int64]
 
 POPULATIONS = ("people", "annotators")  # people like these annotators, or these annotators only
 PERSONAL = ("annotator", "annotator, mean of systems", "taste", "taste of pairs")  # terms that speak of people
+COMMON = ("context", "group", "group, mean of systems", "annotator", "annotator, mean of systems")  # alike for all systems
 LEAST_ANNOTATORS = 4  # who can speak for others: with three, 95% intervals held the truth in 92% of simulated campaigns
 LEAST_FREEDOM = 5  # annotators less one, times systems less one: with four and two systems, equal ones were told apart in 9%
 MOST_IN_A_GROUP = 200  # levels of a group of contexts that are eliminated together
@@ -276,10 +282,11 @@ def read_scores(
     output: ArrayLike | None = None,
     like: Fit | None = None,
     own: bool = False,
+    conditional: bool = False,
 ) -> Reading:
     """All (scores,): integers, and the value on the scale; group: of contexts that are not independent; output: where a system
     has several on a context; like: of answers that these are a part of, whose variances are taken; own: each context is one of
-    a system's own conversations.
+    a system's own conversations; conditional: an earlier answer about the output decided whether it was asked.
 
     An effect on the scores' scale becomes a rating by the chance that one person scores one output above the other on one
     context, which is normal in this model: near one half, 1.6 logits for each standard deviation of that difference."""
@@ -304,6 +311,8 @@ def read_scores(
     x = scipy.sparse.csr_matrix((np.ones(len(y)), (np.arange(len(y)), column)), shape=(len(y), len(played)))
     least = float(np.var(y)) / (len(y) + 1)  # as if one more answer differed from the others as any two answers do
     fit = _fitted(y, x, terms, annotator, least, _covering(like, terms))
+    if conditional:
+        fit = _within(y, x, terms, fit)
     apart = ("answer", "output", "taste", "topic") if own else ("answer", "output", "taste")
     scale = SCALE * PROBIT_SLOPE / float(np.sqrt(2 * sum(fit.variances.get(name, 0.0) for name in apart)))
     component = (
@@ -498,6 +507,14 @@ def _fitted(
     few = _part(terms, annotator, FEW_LEVELS) if len(y) > ENOUGH_ANSWERS else None
     start = None if few is None else _fitted_part(y, x, terms, annotator, least, few).variances
     return mixed_model.fit(y, x, terms, least=least, start=start)
+
+
+def _within(y: Floats, x: scipy.sparse.csr_matrix, terms: Sequence[Term], fit: Fit) -> Fit:
+    """The fit with the weights of answers inside contexts and annotators; its variances are what they were."""
+    far = mixed_model.LARGEST_RATIO * fit.variances["answer"]
+    weighed_by = fit.variances | {term.name: far for term in terms if term.name in COMMON}
+    within = _informed(mixed_model.fit(y, x, terms, variances=weighed_by), fit)
+    return replace(within, variances={name: fit.variances[name] for name in within.variances})
 
 
 def _fitted_part(

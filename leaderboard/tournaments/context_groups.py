@@ -12,7 +12,7 @@ from annotation.assessment.dependence import PREFIX, count_apart, for_board
 from annotation.models import Context, Criterion
 from annotation.quality.p_values import p_is
 from annotation.questions import registry
-from annotation.questions.conditions import in_words
+from annotation.questions.conditions import depends_on_answers, in_words
 from core.errors import Refused
 from leaderboard.boards.board import Doubt
 from leaderboard.models import Tournament
@@ -81,10 +81,8 @@ def leaning(tournament: Tournament) -> tuple[Doubt, ...]:
 
 def asked_of_some(tournament: Tournament) -> tuple[Doubt, ...]:
     """What must be said where the question was asked only after some answers to another."""
-    criterion = (
-        Criterion.objects.filter(campaign=tournament.campaign_id, name=tournament.criterion).exclude(asked_if={}).first()
-    )
-    if tournament.snapshot is None or criterion is None:
+    criterion = Criterion.objects.filter(campaign=tournament.campaign_id, name=tournament.criterion).first()
+    if tournament.snapshot is None or criterion is None or not depends_on_answers(criterion.asked_if):
         return ()
     decider, asked, all_answers = criterion.asked_if["criterion"], Counter[str](), Counter[str]()
     try:
@@ -102,9 +100,9 @@ def asked_in_words(criterion: Criterion, shares: Mapping[str, float]) -> str:
     least, *_, most = sorted(shares, key=lambda name: (shares[name], name))
     return (
         f"{criterion.name} is {in_words(criterion.asked_if)}: of {shares[least]:.0%} ({least}) to {shares[most]:.0%} ({most})"
-        " of a system's answers. So these numbers speak of what was asked about, and not of all outputs. Where the shares"
-        " differ, other contexts and stricter people stand behind a system that is asked about less, which is taken off only in"
-        " part: differences of systems may be due to that."
+        " of a system's answers. So these numbers speak of what was asked about, and not of all outputs. A system that is asked"
+        " about less is asked about on other contexts and by stricter people. So what a context, or a person, adds to every"
+        " system is taken off whole: contexts on which one system alone was asked about say nothing of differences."
     )
 
 

@@ -37,8 +37,8 @@ from leaderboard.tournaments.entrants import Entrants
 class PeopleAnswers:
     """Of one question. All arrays are int but the scores' values: outputs and annotators by number, outcomes +1, 0 or -1.
     sheet: the ranking that a judgment was in, -1 where two outputs were judged alone. left_out: answers about outputs that do
-    not play; dropped: those of the filter, where it was asked for. sign: -1 where low
-    scores are good ones; values are negative then, so that the higher is always the better."""
+    not play; dropped: those of the filter, where it was asked for; conditional: did earlier answers decide of which outputs it
+    was asked? sign: -1 where low scores are good ones; values are negative then, so that the higher is always the better."""
 
     scored: np.ndarray  # (scores,) outputs
     scorer: np.ndarray  # (scores,)
@@ -51,6 +51,7 @@ class PeopleAnswers:
     left_out: int = 0
     sign: int = 1
     dropped: int = 0
+    conditional: bool = False
 
     def __len__(self) -> int:
         return len(self.value) + len(self.outcome)
@@ -67,7 +68,7 @@ class PeopleAnswers:
         columns = self.first, self.second, self.outcome, self.judge, self.sheet
         first, second, outcome, judge, sheet = (column[pairs] for column in columns)
         scored = self.scored[scores], self.scorer[scores], self.value[scores]
-        return PeopleAnswers(*scored, first, second, outcome, judge, sheet, 0, self.sign)
+        return PeopleAnswers(*scored, first, second, outcome, judge, sheet, 0, self.sign, conditional=self.conditional)
 
     def contexts(self, entrants: Entrants) -> np.ndarray:
         """The numbers of the contexts with an answer."""
@@ -103,7 +104,8 @@ def people_answers(entrants: Entrants, snapshot: Snapshot | None, criterion: str
     left_out = len(scores) + len(judged) - len(rows) - len(pairs)
     of_pairs = np.array(pairs, dtype=np.int64).reshape(-1, 5)
     first, second, outcome, judge, sheet = of_pairs.T
-    return PeopleAnswers(*_scores(rows), first, second, outcome, judge, sheet, left_out, sign, dropped.get(criterion, 0))
+    gone, conditional = dropped.get(criterion, 0), content.is_conditional(criterion)
+    return PeopleAnswers(*_scores(rows), first, second, outcome, judge, sheet, left_out, sign, gone, conditional)
 
 
 def _sheet(row: dict, sheets: dict[tuple, int]) -> int:
@@ -204,8 +206,9 @@ def read_answers(entrants: Entrants, answers: PeopleAnswers, like: Fit | None = 
     def of_scores() -> Reading:
         o = answers.scored
         group = None if groups is None else groups[context[o]]
+        of = system[o], context[o], answers.scorer, answers.value
         own = entrants.are_own(answered)
-        return people_board.read_scores(n, system[o], context[o], answers.scorer, answers.value, group, o, like, own)
+        return people_board.read_scores(n, *of, group, o, like, own, answers.conditional)
 
     def of_pairs(first: np.ndarray, second: np.ndarray, outcome: np.ndarray, judge: np.ndarray) -> Reading:
         if len(outcome) == len(answers.outcome) and (answers.sheet >= 0).any():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from annotation.quality.mad import keep_mask
+from benchmarks.questions import asked, conditional
 from benchmarks.questions.asked import Asked
 from benchmarks.validity import default_path, imported, planned
 from benchmarks.validity import rows as row_files
@@ -93,6 +94,13 @@ def test_marks_and_grades_go_through_the_commands(tmp_path):
     """Pairs with "both bad" and "cannot say", and marked errors: the board says what the harness says of the answers."""
     for kind in ("how much better, both bad and cannot say", "sum of marked errors' weights"):
         Asked(kind).compared(tmp_path, 3)
+
+
+def test_what_some_answers_decide_goes_through_the_commands(tmp_path, monkeypatch):
+    """Harm where somebody said below 3, of 20 contexts: the same board by commands as by the harness."""
+    monkeypatch.setattr(conditional, "CONTEXTS", 20)
+    monkeypatch.setattr(asked, "LARGER", replace(asked.LARGER, contexts=20))
+    Asked("asked only below 3, luck of its own").compared(tmp_path, 3)
 
 
 def drawn_difference(crowd: Crowd, seed: int) -> float:

@@ -288,10 +288,12 @@ class TestNumbers:
         overall, why = as_dict(snapshot)["criteria"]
         assert (overall["units"], why["units"], why["scores"]) == (6, 4, 12)
         assert snapshots.read(snapshot).asked_only("Why") == {"asked_only": ONLY}
+        assert [snapshots.read(snapshot).is_conditional(name) for name in ("Overall", "Why")] == [False, True]
         assert ONLY in why["reason"] and "asked only" not in overall["reason"]
         found = queries.board(played(campaign, "people", criterion="Why"))
         board, [said] = exports.as_json(found), [doubt.text for doubt in found.doubts if doubt.kind == "asked of some"]
         assert said.startswith(f"Why is {ONLY}: of 50% (Hydra-system) to 100% (Human-writer) of a")
+        assert "adds to every system is taken off whole" in said
         assert board["question"]["asked_only"] == ONLY
         assert f"Why ({ONLY})" in exports.as_csv(queries.board(queries.latest(campaign, "people", "Why")))
 

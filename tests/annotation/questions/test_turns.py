@@ -15,6 +15,7 @@ from django.db import connection
 from django.db.models import Avg
 from django.utils import timezone
 
+from annotation import snapshots
 from annotation.annotating import places
 from annotation.annotating.assignment import next_assignment, progress
 from annotation.annotating.submissions import submit, submit_and_go_on
@@ -334,6 +335,9 @@ def test_a_board_of_conversations_that_each_system_had():
     assert (difference.won, difference.tied, difference.lost) == (0, 0, 0)  # nothing was compared on one context
     assert any(caution.text.startswith("Each system had conversations of its own") for caution in cautions(board))
     assert "turn" in {category.key for category in board.categories}
+    of_whole = queries.alone(by_people(campaign, criterion="Whole"))  # asked at the last turn, whatever was answered
+    assert not snapshots.read(campaign.snapshots.get()).is_conditional("Whole")
+    assert "asked of some" not in {doubt.kind for doubt in of_whole.doubts}
 
 
 @pytest.mark.django_db

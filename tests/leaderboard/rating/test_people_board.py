@@ -1,5 +1,6 @@
 """People's board: every answer counts, who can be compared, and whom it speaks of."""
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -106,6 +107,34 @@ class TestScores:
         assert common < of_topic  # or a variance of their own, not below 0, would be 0 here
         found = read_scores(3, s, c, a, y, group=topic).fit.variances
         assert found["topic"] == pytest.approx((of_topic - of_outputs) / 3, rel=2e-3)
+
+
+def asked_of_some(seed=0):
+    """(system, context, annotator, value) of two answers an output: the better a system, the fewer of them, and those from hard
+    contexts and strict people."""
+    rng = np.random.default_rng(seed)
+    s, c, a = np.array([(s, c, a) for c in range(40) for s in range(3) for a in rng.choice(9, 2, replace=False)]).T
+    alike = rng.normal(0, 1, 40)[c] - rng.normal(0, 1, 9)[a]
+    kept = s - 1 + alike + rng.normal(0, 0.7, len(s)) < 0
+    return s[kept], c[kept], a[kept], (alike + rng.normal(0, 0.5, len(s)))[kept]
+
+
+def test_what_depends_on_answers_is_compared_within_contexts_and_people():
+    """Least squares with a column for each context and each annotator, where outputs and leanings do not vary; the variance of
+    a difference is then that of an answer times the columns' inverse (numpy). Contexts as a random term say otherwise."""
+    s, c, a, y = asked_of_some()
+    plain = read_scores(3, s, c, a, y).fit
+    like = replace(plain, variances=plain.variances | {"output": 0.0, "taste": 0.0})
+    columns = np.hstack([np.eye(3)[s][:, 1:], np.eye(40)[c], np.eye(9)[a]])
+    expected, inverse = np.linalg.lstsq(columns, y, rcond=None)[0][:2], np.linalg.pinv(columns.T @ columns)
+    found = read_scores(3, s, c, a, y, like=like, conditional=True)
+    assert (found.level[1:] - found.level[0]).tolist() == pytest.approx(expected.tolist(), abs=1e-3)
+    apart = np.array([[-1, 1, 0], [-1, 0, 1]]) @ found.systems
+    variance = ((apart @ found.fit.covariance()) * apart).sum(axis=1)
+    assert variance == pytest.approx(like.variances["answer"] * np.diag(inverse)[:2], rel=1e-3)
+    assert found.variances == read_scores(3, s, c, a, y, like=like).variances
+    random = read_scores(3, s, c, a, y, like=like).level
+    assert abs(random[2] - random[0] - expected[1]) > 0.05
 
 
 class TestPairs:
