@@ -64,7 +64,6 @@ lock: .venv/dev  ## pin all packages with their hashes: requirements.lock, requi
 
 bench: .venv/dev  ## measure speed
 	$(BIN)/python -m benchmarks.speed
-	$(BIN)/python -m benchmarks.assignment
 	$(BIN)/python -m benchmarks.comparator
 	$(BIN)/python -m benchmarks.metrics
 

@@ -128,6 +128,12 @@ def marked(said: Answers, shape: Campaign = SHAPE) -> Files:
     return Files((), [("import_outputs", rows.outputs(shape, "." * 99)), ("import_spans", errors)], "Quality")
 
 
+def scored(said: tuple[Answers, Answers]) -> Files:
+    marks, slider = marked(said[0]), slid(said[1])
+    errors = "import_spans", (row | {"aspect": "Errors"} for row in marks.rows[1][1])
+    return replace(slider, rows=[marks.rows[0], errors, slider.rows[1]])
+
+
 def conditional(said: tuple[Answers, Answers]) -> Files:
     options = "--criterion", "Quality:1:5", "--criterion", "Harm:0:100", "--asked-if", "Harm", "Quality", "below", "3"
     scores = [row for of, name in zip(said, ("Quality", "Harm"))
@@ -188,6 +194,7 @@ KINDS = {
     "how much better, 7 points": of_grades(),
     "how much better, both bad and cannot say": of_grades(sure=False),
     "sum of marked errors' weights": Kind(error_spans.drawn, error_spans.truth, boards, marked),
+    "a score after marked errors": Kind(error_spans.drawn_scores, error_spans.true_scores, last_boards, scored),
     "asked only below 3, luck of its own": of_conditions(0.0),
     "asked only below 3, luck in common": of_conditions(0.7),
     "asked only below 3, luck in common, of every output": of_conditions(0.7, every=True),

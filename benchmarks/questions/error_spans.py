@@ -2,10 +2,15 @@
 
 Nothing of the generator is imported from the product, and it is none of the other generators: each output has errors of its
 own, most of them minor; people overlook some, take some major ones for minor, and mark what is none, each in another measure.
-So many scores are 0, and few are large. The truth is what very many such people say of very many contexts."""
+So many sums are 0, and few are large. The truth is what very many such people say of very many contexts.
+
+After their marks they may give a score of 0 to 100 (ESA), which depends on these by their root, and on what nobody marks."""
+
+from dataclasses import replace
 
 import numpy as np
 
+from benchmarks.questions import fine_answers
 from benchmarks.questions.fine_answers import CONTEXTS, EACH, PEOPLE, shown_to
 from benchmarks.validity.generators import Answers
 
@@ -45,13 +50,36 @@ def drawn(strengths: tuple[float, ...], seed: int) -> Answers:
     return Answers(context, person, system, -marked(errors[context, system], who, person, rng))
 
 
+def scores(weights: np.ndarray, system: np.ndarray, person: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
+    """(answers,) after marks with these sums of weights, of n systems"""
+    who = fine_answers.people(person.max() + 1, n, rng)
+    unmarked = who.leaning[person, system] + fine_answers.noise(len(person), rng)
+    return fine_answers.slid(who, person, 2 - 0.8 * np.sqrt(weights) + 0.6 * unmarked)
+
+
+def drawn_scores(strengths: tuple[float, ...], seed: int) -> tuple[Answers, Answers]:
+    """(less the sums of weights, the scores)"""
+    said, rng = drawn(strengths, seed), np.random.default_rng([seed, 4513])
+    return said, replace(said, value=scores(-said.value, said.system, said.annotator, len(strengths), rng))
+
+
 def truth(strengths: tuple[float, ...]) -> np.ndarray:
     """(systems,) less the sum of weights"""
+    return -very_many(strengths).mean(axis=1)
+
+
+def true_scores(strengths: tuple[float, ...]) -> np.ndarray:
+    rng, n, everybody = np.random.default_rng(4514), len(strengths), np.arange(TRUTH_DRAWS)
+    of_systems = enumerate(very_many(strengths))
+    return np.array([scores(weights, everybody * 0 + s, everybody, n, rng).mean() for s, weights in of_systems])
+
+
+def very_many(strengths: tuple[float, ...]) -> np.ndarray:
+    """(systems, people) sums of weights, each person on a context of their own"""
     rng = np.random.default_rng(4512)
     rate, who = expected_errors(np.asarray(strengths), TRUTH_DRAWS, rng), people(TRUTH_DRAWS, rng)
-    everybody = np.arange(TRUTH_DRAWS)
     of_systems = (rng.poisson(rate[:, s, None] * SHARES) for s in range(len(strengths)))
-    return np.array([-marked(errors, who, everybody, rng).mean() for errors in of_systems])
+    return np.array([marked(errors, who, np.arange(TRUTH_DRAWS), rng) for errors in of_systems])
 
 
 def marks_of(weight: float) -> list[dict[str, str]]:
