@@ -14,6 +14,8 @@ from typing import Any
 from core.errors import ImportRefused, RowError, shortened
 
 DECIMAL_COMMA = re.compile(r"^(\s*[+-]?\d+),(\d+\s*)$")
+# By the decimal mark, what may follow a whole number; beside a comma, 1.000 is a thousand.
+POINT_ZERO = {".": re.compile(r"\.0+$"), ",": re.compile(r"(,0+|\.0)$")}
 KEYS = ("context_id", "group")  # which programs make, of texts too
 TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # the direction in which letters are read
 UNSEEN_AROUND = "\u200b\u200c\u200d\u2060\ufeff\u00ad \t\r\n\v\f\u00a0\u2007\u202f\u3000"
@@ -115,10 +117,14 @@ class Row:
         return name
 
     def whole(self, field: str, default: int | None = None) -> int | None:
+        """From 0; also where a table wrote it as 1.0, as pandas does in a column with a gap. Raises BadField."""
         value = self.fields.get(field)
         if value is None or value == "":
             return default
-        if isinstance(value, str) and value.strip().isdecimal() and len(value) < 100:
+        if isinstance(value, str):
+            digits = POINT_ZERO[self.decimal].sub("", value.strip())
+            value = int(digits) if digits.isdecimal() and len(digits) < 100 else value
+        elif isinstance(value, float) and value.is_integer():
             value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
             raise BadField(field, f"expected a whole number from 0, found {shown(value)}")

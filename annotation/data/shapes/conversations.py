@@ -181,7 +181,8 @@ def _output(turn: Turn, beside: Fields, before: Sequence[Fields], system: str, p
     metadata = json_in(beside.get("metadata"))
     of_system = {"system": system} if system else {}
     said = {"context": list(before), "output": turn.text, "metadata": (metadata if isinstance(metadata, dict) else {}) | place}
-    return {"group": place["conversation"]} | others | of_system | said
+    group = {} if str(others.get("group") or "").strip() else {"group": place["conversation"]}
+    return others | group | of_system | said
 
 
 def _why(turn: Turn, turns: Sequence[Turn], is_answered: bool, is_after: bool) -> str:

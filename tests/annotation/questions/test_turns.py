@@ -123,6 +123,24 @@ class TestWhatIsRead:
         second = json.loads(rows[0][1])
         assert second["context"] == ["s01 asks 1", "s0 says 1 in s01", "s01 asks 2"] and second["metadata"]["turn"] == 2
 
+    def test_numbers_of_turns_as_pandas_writes_them(self):
+        """A column of whole numbers with a gap is one of floats: 1.0."""
+        plain, campaigns = table(TALKS), [made(f"floats-{n}", talks=()) for n in range(3)]
+        header, *rows = csv.reader(io.StringIO(plain))
+        at = header.index("turn")
+        floats = [[*row[:at], f"{row[at]}.0", *row[at + 1 :]] for row in rows]
+        as_lines = [{name: cell or None for name, cell in zip(header, row)} | {"turn": float(row[at])} for row in rows]
+        read(campaigns[0], plain, "t.csv")
+        read(campaigns[1], "\n".join(map(",".join, [header, *floats])), "t.csv")
+        read(campaigns[2], as_lines)
+        of = [[row | {"campaign": ""} for row in exported_rows(campaign, "outputs")] for campaign in campaigns]
+        assert of[0] == of[1] == of[2] and len(of[0]) == 10
+
+    def test_a_blank_group_is_the_conversation(self):
+        campaign = made(talks=())
+        read(campaign, [talk("c", "s0", 2) | {"group": ""}, talk("d", "s0", 2) | {"group": "tea"}])
+        assert sorted(campaign.contexts.values_list("group", flat=True)) == ["c", "c", "tea", "tea"]
+
     def test_all_turns_are_stored_or_listed(self):
         result = read(made(talks=()), TALKS)
         assert (result.rows, result.new["outputs"], result.new["contexts"]) == (24, 10, 10)
@@ -222,6 +240,12 @@ class TestWhatIsRead:
             ("conversation_id,role,text\nc,user,a\nc,,b\n", "t.csv", (3, "role", "is missing")),
             ("conversation_id,turn,role,text\nc,1,user,a\nc,1,user,b\n", "t.csv", (3, "turn", "is 1 twice by 'user'")),
             ("conversation_id,turn,role,text\nc,1,user,a\nc,,bot,b\n", "t.csv", (3, "turn", "is missing, and other")),
+            ("conversation_id,turn,role,text\nc,1.0,user,a\nc,1.5,bot,b\n", "t.csv", (3, "turn", "expected a whole number")),
+            (
+                [{"conversation_id": "c", "turn": 1.5, "role": "user", "text": "a"}],
+                "t.jsonl",
+                (1, "turn", "expected a whole number"),
+            ),
             ("conversation_id,system,role,text\nc,,user,a\nc,m,bot,b\nc,n,bot,b\n", "t.csv", (2, "system", "is missing, and")),
         ],
     )
