@@ -20,6 +20,7 @@ from annotation.models import Adjudication, AuditEvent, Campaign, Criterion, Out
 from annotation.outcome import CHOICES, Outcome
 from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.krippendorff import Level
+from annotation.quality.more_judgments import in_groups
 from annotation.quality.reliability import Reliability
 from annotation.quality.report import JudgmentReport, ScoreReport, decided
 from annotation.quality.verdict import Asks, Rule
@@ -113,7 +114,7 @@ def assess_questions(
     """The rule, and every question with its answers filtered, their agreement measured, and the verdict."""
     rule = checked_rule(campaign, mad, level, on_zero_mad, verdict)
     believed, systems = _believed(campaign), systems_of(campaign)
-    tables = list(tables_of(campaign))
+    tables, is_grouped = list(tables_of(campaign)), campaign.has_groups
     aim = aims(campaign, [question for question, _ in tables])
     taste = sorted(name for name, one in aim.items() if one.asks == Asks.TASTE)
     rule |= {"taste": taste} if taste else {}
@@ -125,6 +126,8 @@ def assess_questions(
         report = replace(report, own=question.kind.own_agreement(store.to(campaign, question).counted(), rule["seed"]))
         reliability, why = _reliability(table, systems, rule["seed"])
         report = decided(report, aim[question.name].asks, reliability, why, as_zhao=verdict == Rule.ZHAO)
+        if is_grouped:
+            report = replace(report, outlook=tuple(map(in_groups, report.outlook)))
         if question.asked_only:
             report = replace(report, reason=f"{report.reason} It was {question.asked_only}.")
         kept = getattr(report, "keep", None)

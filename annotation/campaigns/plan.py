@@ -48,6 +48,7 @@ KEPT = (
 SYSTEMS, CONTEXTS = 4, 100  # assumed before any outputs are there
 TIMES_READ = 5000
 LEAST_SECONDS = 0.1  # that the plan's form takes: programs answer faster
+GROUPED = "; contexts of one group, such as turns of a conversation, counted as independent, so it may take more"
 MOST_PILOT, MOST_PEOPLE = 10_000, 100  # answers and people whose variances are read: half a minute on one core
 LEAST_TIMES = 0.05  # below it, "0 times as much" would be said
 ALONE = -1  # in place of the number of a ranking
@@ -242,7 +243,8 @@ def grounds_of(
     the pilot's that is planned to be ahead, to count how much people divide over it; divides: how many times as much their
     leanings to it vary as those to the others, in place of what the pilot says. figures: `pilot_figures` of the pilot, where
     they are known; share: of the outputs, of which a question with a condition is asked, in place of what the pilot says.
-    Raises Refused where the pilot has no such system."""
+    Raises Refused where the pilot has no such system. Where contexts come in groups, the sources say that a plan counts them as
+    independent."""
     grounds, ahead = [], system_of(pilot, system)
     if pilot and figures is None:
         figures = pilot_figures(pilot, ahead)
@@ -263,7 +265,8 @@ def grounds_of(
         if protocol.together.best_worst:
             assumed = replace(assumed, ties=0.0)  # nobody can say so
         grounds.append(Ground("Pairs", "win rate", f"{source}, {assumed.ties:.0%} ties", assumed))
-    return [_divided(ground, system, divides) for ground in grounds]
+    grouped = any(one is not None and one.has_groups for one in (campaign, pilot))
+    return [_divided(replace(ground, source=f"{ground.source}{GROUPED * grouped}"), system, divides) for ground in grounds]
 
 
 def _asked(criterion: Criterion, share: float | None, figures: dict | None) -> tuple[float, str]:

@@ -8,7 +8,7 @@ would agree with itself. How sure this is: the same in worlds where alpha is wha
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,9 @@ from annotation.quality.reliability import Reliability
 LOW, HIGH = 0.025, 0.975
 WORLDS = (0.1, 0.9)  # quantiles of alpha's bootstrap between which the number of units is given
 ROUNDING = 1e-6
+GROUPED = (
+    "Contexts come in groups here, such as conversations: more groups are meant, and as many items of fewer groups tell less."
+)
 FAR = 100  # times the units there are now: beyond, the answer is "not within reach"
 
 
@@ -92,6 +95,11 @@ def outlook_on_taste(found: Reliability, line: float, units: int) -> Outlook:
             f" reach {line}, if the present differences are the true ones; since they are uncertain, {_range_of_times(needed)}."
         )
     return Outlook(line, more[0], scores, more[1], more[2], 1 - found.p, said)
+
+
+def in_groups(found: Outlook) -> Outlook:
+    """The same for contexts that come in groups: alpha takes items for independent."""
+    return replace(found, sentence=f"{found.sentence} {GROUPED}") if found.units else found
 
 
 def _whole(number: float) -> int:

@@ -51,9 +51,10 @@ class Standing:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What might separate two systems: so many more judgments, rankings or contexts, or annotators (no number is known)."""
+    """What might separate two systems: so many more judgments, rankings, contexts or groups of these, or annotators (no number
+    is known)."""
 
-    what: Literal["judgments", "rankings", "contexts", "annotators"]
+    what: Literal["judgments", "rankings", "contexts", "groups", "annotators"]
     more: int | None = None
     low: int | None = None
     high: int | None = None

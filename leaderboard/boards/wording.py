@@ -194,8 +194,9 @@ def forecast(what: Forecast | None) -> str:
         return ""
     if what.more is None:
         return f"more {what.what}"
+    named = "groups of contexts" if what.what == "groups" else what.what
     between = "" if what.low is None or what.high is None else f" ({what.low:,} to {what.high:,})"
-    return f"about {what.more:,} more {what.what}{between}"
+    return f"about {what.more:,} more {named}{between}"
 
 
 def ranks(board: Board) -> str:
@@ -217,11 +218,12 @@ def ranks(board: Board) -> str:
 
 
 def _generalises(board: Board) -> str:
-    played, whom = board.population.contexts or 0, board.population
+    whom, units = board.population, contexts(board)
+    played = whom.groups or whom.contexts or 0
     if whom.kind == "people":
-        said = "Ranks generalise to other people and other contexts like these."
-        return f"{said} With more than {whom.annotators} annotators and {played} contexts, more pairs may be separated."
-    return f"Ranks generalise to other contexts like these. With more than {played}, more pairs may be separated."
+        said = "Ranks generalise to other people and other contexts like these.".replace("contexts", units)
+        return f"{said} With more than {whom.annotators} annotators and {played} {units}, more pairs may be separated."
+    return f"Ranks generalise to other {units} like these. With more than {played}, more pairs may be separated."
 
 
 def _more_of_these(board: Board, apart: int) -> str:

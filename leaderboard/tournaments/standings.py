@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from leaderboard.boards.board import Narrow
@@ -126,7 +128,9 @@ def narrow(entrants: Entrants, rated: Rated, means: list[float | None]) -> Narro
 
 def forecasts(rated: Rated, of_pairs: bool, rankings: int = 0) -> Forecasts:
     """What might separate neighbours in rank that are not known to be apart, in what can be collected: judgments, where people
-    judge pairs (of_pairs), rankings, where there are so many of them, else contexts with all their answers."""
+    judge pairs (of_pairs), rankings, where there are so many of them, else contexts or groups of them, with all their
+    answers."""
+    units: Literal["groups", "contexts"] = "groups" if rated.units < rated.contexts else "contexts"
     rating, found = rated.standings.rating, {}
     count = rankings or rated.count
     placed = np.argsort(-rating, kind="stable")
@@ -136,8 +140,8 @@ def forecasts(rated: Rated, of_pairs: bool, rankings: int = 0) -> Forecasts:
         if games is None:
             found[pair] = Forecast("annotators")
         elif games:
-            more = games if of_pairs or rankings else -(-games * rated.contexts // count)
-            found[pair] = Forecast("rankings" if rankings else "judgments" if of_pairs else "contexts", rough(more))
+            more = games if of_pairs or rankings else -(-games * rated.units // count)
+            found[pair] = Forecast("rankings" if rankings else "judgments" if of_pairs else units, rough(more))
     return found
 
 

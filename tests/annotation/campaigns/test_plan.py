@@ -135,6 +135,10 @@ class TestThePilot:
         searches = json.loads(capsys.readouterr().out)["searches"]
         answer = world.client.get(f"/api/campaigns/{world.campaign.slug}/plan/", asked)
         assert answer.json() == searches and said in searches[0]["variance_from"]
+        assert plan.GROUPED not in searches[0]["variance_from"]
+        world.campaign.contexts.filter(pk=world.campaign.contexts.first().pk).update(group="talk")
+        [search] = world.client.get(f"/api/campaigns/{world.campaign.slug}/plan/", asked).json()
+        assert search["variance_from"] == searches[0]["variance_from"] + plan.GROUPED
         with pytest.raises(CommandError, match="--share must lie between"):
             call_command("plan", world.campaign.slug, "--difference=0.5", "--share=0")
 

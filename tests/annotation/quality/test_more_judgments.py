@@ -1,9 +1,11 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from annotation.quality.errors import UndefinedAgreement
 from annotation.quality.krippendorff import alpha, alpha_interval
-from annotation.quality.more_judgments import outlook, sentence_of
+from annotation.quality.more_judgments import GROUPED, in_groups, outlook, sentence_of
 
 
 @pytest.fixture
@@ -68,6 +70,13 @@ def test_a_hairs_breadth_above_the_line_is_out_of_reach(scores):
 
 def test_the_same_seed_gives_the_same_number(scores):
     assert outlook(scores, 0.72, seed=1) == outlook(scores, 0.72, seed=1)
+
+
+def test_of_contexts_in_groups_it_says_so_where_it_counts():
+    reached, more = outlook(np.tile([1.0, 2.0, 3.0], (3, 4)), 0.5), sentence_of(0.7, 0.8, [3, 1, 9], 9, 0.5)
+    assert in_groups(reached) == reached
+    found = replace(reached, units=3, sentence=more)
+    assert in_groups(found).sentence == f"{more} {GROUPED}"
 
 
 @pytest.mark.parametrize("empty", [np.empty((0, 0)), np.full((3, 5), 4.0), [[1.0, 2.0]]])

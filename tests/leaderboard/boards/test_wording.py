@@ -146,7 +146,9 @@ SAID = [
         wording.ranks,
         WHOLE,
         "No two systems can be separated with 95% confidence, so every rank is 1–3. Ranks generalise to other people "
-        "and other contexts like these. With more than 7 annotators and 44 contexts, more pairs may be separated. For"
+        "and other groups of contexts like these. With more than 7 annotators and 11 groups of contexts, more pairs may be"
+        " separated."
+        " For"
         " these annotators only, 1 more pairs can be separated.",
     ),
     (
@@ -159,7 +161,8 @@ SAID = [
         wording.ranks,
         BOARD,
         "No two systems that met can be separated with 95% confidence, so the order in each group is open. Ranks generalise"
-        " to other people and other contexts like these. With more than 7 annotators and 44 contexts, more pairs may be"
+        " to other people and other groups of contexts like these. With more than 7 annotators and 11 groups of contexts, more"
+        " pairs may be"
         " separated. For these annotators only, 1 more pairs can be separated.",
     ),
     (
@@ -237,6 +240,7 @@ SAID = [
     (wording.chance, None, "–"),
     (wording.rank, BOARD.standings[0], "1–2"),
     (wording.forecast, Forecast("annotators"), "more annotators"),
+    (wording.forecast, Forecast("groups", 9), "about 9 more groups of contexts"),
     (wording.forecast, None, ""),
     (
         diagnoses.length,

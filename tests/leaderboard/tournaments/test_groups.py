@@ -8,11 +8,12 @@ import pytest
 
 from annotation.assessment.dependence import group_by
 from leaderboard.boards import queries, wording
+from leaderboard.boards.estimates import Forecast
 from leaderboard.rating import ranking, rules
 from leaderboard.rating.bootstrap import context_draws
 from leaderboard.rating.rules import Rules
 from leaderboard.rating.tournament import run
-from leaderboard.tournaments import context_groups, play, rate
+from leaderboard.tournaments import context_groups, play, rate, standings
 from leaderboard.tournaments.entrants import current_entrants
 from leaderboard.tournaments.start import start_tournament
 from tests.leaderboard.played import by_comparator, by_people, quiet
@@ -174,6 +175,17 @@ def test_the_page_and_the_files_say_so(world, version):
     assert "resampling the groups of contexts. They hold for groups of contexts like these" in page
     assert (board.population.contexts, board.population.groups) == (12, 3)
     assert wording.population(board) == "groups of contexts like these"
+
+
+@pytest.mark.parametrize(("units", "expected"), [(12, Forecast("contexts", 10)), (3, Forecast("groups", 3))])
+def test_a_forecast_counts_what_is_independent(monkeypatch, units, expected):
+    """36 games on 12 contexts, in 3 groups or none; for 30 more games, 10 contexts or 2.5 groups."""
+    monkeypatch.setattr(standings.ranking, "games_to_part", lambda *given, **named: [(1, 2, 30)])
+    known = SimpleNamespace(ranking=None)
+    rating = SimpleNamespace(rating=np.array([2.0, 1.0]))
+    rated = SimpleNamespace(standings=rating, count=36, contexts=12, units=units, narrow=None, known=known)
+    assert standings.forecasts(rated, of_pairs=False) == {(0, 1): expected}
+    assert standings.forecasts(rated, of_pairs=True) == {(0, 1): Forecast("judgments", 30)}
 
 
 def test_a_tournament_does_not_end_by_what_only_single_contexts_would_say():
