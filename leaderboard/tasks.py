@@ -1,6 +1,6 @@
 """The tournament as a task: claim the job, play, record. Only where a comparator judges is torch loaded, in the body."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from functools import partial
 
 from celery import shared_task
@@ -15,6 +15,7 @@ from leaderboard.publication import download
 from leaderboard.runs import judgments, reports
 from leaderboard.tournaments import active_selection
 from leaderboard.tournaments import play as playing
+from leaderboard.tournaments.prediction_powered import Taught
 
 
 def _part_of_play(job: Job) -> parts.Work:
@@ -35,7 +36,7 @@ def run(job_id, watch=None) -> Tournament:
         related = ("campaign", "judge__version", "judge__campaign", "snapshot", "extends")
         tournament = Tournament.objects.select_related(*related).get(job_id=job_id)
         judging: playing.Judging | None = None
-        learnt: Set[str] = frozenset()
+        taught: Taught | None = None
         if tournament.version:
             claim.report(0.0, "Loading the comparator")
             from evaluator.worker import comparators
@@ -44,7 +45,7 @@ def run(job_id, watch=None) -> Tournament:
             measure_here(tournament.version, tournament.campaign)
             shared = partial(parts.share, claim, said="Judging the outputs", span=(0.0, 0.6))
             judging = partial(comparators.verdicts, refit=_refit(tournament), shared=shared)
-            learnt = comparators.learnt_beside(tournament.version)
+            taught = comparators.taught(tournament.version)
         elif tournament.judge:
             claim.report(0.0, f"Loading {tournament.judge_name}")
             judging = partial(_of_judge, tournament)
@@ -54,7 +55,7 @@ def run(job_id, watch=None) -> Tournament:
             if watch:
                 watch(progress, message)
 
-        return playing.play(tournament, report, judging, learnt)
+        return playing.play(tournament, report, judging, taught)
 
 
 def _of_judge(tournament: Tournament, version: None, outputs: Sequence[Output], report: playing.Report) -> Verdicts:

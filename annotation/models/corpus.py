@@ -95,6 +95,11 @@ class Context(models.Model):
         return f"“{Truncator(words).chars(TITLE)}”" if words and self.key == key_from(self.turns) else self.key
 
     @property
+    def source(self) -> str:
+        """What it is not independent of: its group, else the conversation that it is a turn of; empty where it stands alone."""
+        return self.group or (str(self.metadata[TURN[0]]) if self.turn else "")
+
+    @property
     def turn(self) -> tuple[int, int] | None:
         """(2, 5) of the second of five turns of a conversation that are judged; None for what is no turn of one."""
         conversation, number, turns = (self.metadata.get(name) for name in TURN)

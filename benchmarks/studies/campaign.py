@@ -25,13 +25,14 @@ def exported(slug: str, folder: Path) -> str:
     content = snapshots.read(snapshot) if snapshot else None
     if snapshot is None or content is None or not content.scores:
         raise SystemExit(f"Campaign {slug!r} has no snapshot with scores to make tables of.")
-    references: dict[str, list[str]] = {}
+    groups, references = sources.groups_of(campaign), dict[str, list[str]]()
     for key, text in Reference.objects.filter(context__campaign=campaign).order_by("pk").values_list("context__key", "text"):
         references.setdefault(key, []).append(text)
     name_of = lambda row: " ".join(filter(None, (row["system"], row["checkpoint"], str(row["sample"] or ""))))
     outputs = [
         {"context_id": row["context"], "context": content.contexts[row["context"]], "system": name_of(row)}
         | {"output": row["text"], "references": references.get(row["context"], [])}
+        | ({"group": groups[row["context"]]} if row["context"] in groups else {})
         for row in content.outputs
     ]
     scales = {row["name"]: [row["low"], row["high"]] for row in content.criteria}

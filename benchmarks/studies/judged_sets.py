@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluator.judges.texts import Referenced, context_key, referenced
+from evaluator.judges.texts import Referenced, context_key, referenced, unit_of
 from evaluator.metaevaluation.judges_table import PeopleScores
 from evaluator.metaevaluation.pairs import JudgedPair, mean_scores, pairs_from_scores
 from evaluator.metrics.inputs import Training
@@ -58,13 +58,14 @@ class JudgedSet:
     published: dict[str, np.ndarray]  # metric -> (n,) as the release has it
 
     def training(self, seed: int) -> Training:
-        """For learned metrics, out of fold by the text of the context."""
+        """For learned metrics, out of fold by group or the text of the context."""
         return Training.dealt(self.texts, self.scores.tolist(), seed=seed)
 
     @property
     def digest(self) -> str:
         """Of all that judges read: 12 hexadecimal digits."""
-        rows = [(t.context, t.output, t.references, t.human, s) for t, s in zip(self.texts, self.scores.tolist())]
+        own = lambda t: (t.context, t.output, t.references, t.human, *filter(None, [t.group]))
+        rows = [(*own(text), scores) for text, scores in zip(self.texts, self.scores.tolist())]
         return hashlib.sha256(json.dumps(rows).encode()).hexdigest()[:12]
 
 
@@ -75,7 +76,7 @@ def read(folder: Path, name: str, references: dict[str, list[str]] | None = None
     rows = [row for row in rows if row["context_id"] in kept]
     place = {(row["context_id"], row["system"]): i for i, row in enumerate(rows)}
     human = [row["system"] in kind.human for row in rows]
-    plain = [Referenced(tuple(row["context"]), row["output"]) for row in rows]
+    plain = [Referenced(tuple(row["context"]), row["output"], group=row.get("group", "")) for row in rows]
     given = [[*row.get("references", ()), *(references or {}).get(row["context_id"], ())] for row in rows]
     texts = referenced(plain, human, given)
     ratings = [row for row in lines(folder / f"{name}.ratings.jsonl") if row["context_id"] in kept]
@@ -110,7 +111,8 @@ def _people(
     _, contexts = np.unique([context_key(text.context) for text in texts], return_inverse=True)
     _, numbers = np.unique(systems, return_inverse=True)
     words = np.array([len(text.output.split()) for text in texts])
-    return PeopleScores(scores, contexts, numbers, np.array(human, dtype=bool), words, tuple(pairs))
+    groups = np.unique([unit_of(text) for text in texts], return_inverse=True)[1] if any(text.group for text in texts) else None
+    return PeopleScores(scores, contexts, numbers, np.array(human, dtype=bool), words, tuple(pairs), groups)
 
 
 def lines(path: Path) -> list[dict]:

@@ -25,7 +25,7 @@ from benchmarks.studies.study import Asked, Part, Result, Table, model_digest
 from evaluator.encoders.hidden_states import batches, pair_features
 from evaluator.encoders.text_encoder import TextEncoder
 from evaluator.judges.protocol import Numbers
-from evaluator.judges.texts import Text, context_key, fold_of
+from evaluator.judges.texts import Text, context_key, fold_of, kin_of
 from evaluator.metrics.aspects import GOOD, Heads, balanced_loss, best_beta, f1_of_good
 from evaluator.metrics.networks import Learnt, learnt, tensor
 
@@ -59,7 +59,7 @@ def labelled(known: JudgedSet, beside_references: bool, seed: int) -> Labelled:
     columns = [known.kind.criteria.index(aspect) for aspect in aspects_of(known)]
     kept = np.flatnonzero(np.isfinite(known.scores[:, columns]).all(1))  # what was scored by each
     texts, good = [known.texts[i] for i in kept], (known.scores[kept][:, columns] >= GOOD - 1e-9).astype(float)
-    contexts = [context_key(text.context) for text in texts]
+    contexts = kin_of(texts)
     group = groups(contexts, [text.output for text in texts])
     if len(set(group)) < PARTS:
         raise SystemExit(f"{known.name} has {len(set(group))} contexts that share no output; it takes {PARTS} to split them.")
@@ -108,8 +108,8 @@ class Frozen:
         def loss(model: nn.Module, chosen: Numbers, rng: np.random.Generator) -> torch.Tensor:
             return balanced_loss(model(d[rows[chosen]]), good[data.owner[rows[chosen]]], weight)
 
-        contexts = [(data.contexts[i],) for i in data.owner[rows]]
-        model = learnt(Learnt(lambda: Heads(d.shape[1], len(aspects)), loss, contexts), seed)
+        kin = [context_key((data.contexts[i],)) for i in data.owner[rows]]
+        model = learnt(Learnt(lambda: Heads(d.shape[1], len(aspects)), loss, kin), seed)
         with torch.inference_mode():
             return by_output(data, np.asarray(model(d).numpy(), dtype=float))
 

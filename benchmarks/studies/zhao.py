@@ -21,7 +21,7 @@ from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision.self_supervision import exchanges, unseen
 from evaluator.encoders.text_encoder import KeptEncodings
 from evaluator.judges.protocol import Judge
-from evaluator.judges.texts import Referenced, Text, context_key
+from evaluator.judges.texts import Referenced, Text, context_key, named
 from evaluator.metaevaluation.correlation import UndefinedCorrelation
 from evaluator.metaevaluation.score_changes import SIGMAS, noisy_correlations, rounded
 from evaluator.metrics.inputs import MissingInput, Training
@@ -94,7 +94,7 @@ def _read(asked: Asked, name: str) -> JudgedSet:
     if name != REFERENCED:
         return known
     own = {context_key(text.context): text.output for text in known.texts if text.human}
-    texts = [Referenced(t.context, t.output, (own[context_key(t.context)],)) for t in known.texts]
+    texts = [Referenced(t.context, t.output, (own[context_key(t.context)],), **named(t)) for t in known.texts]
     return replace(known, texts=texts)
 
 
@@ -177,12 +177,12 @@ def _comparator(asked: Asked, known: JudgedSet, rows: np.ndarray, place: Path, j
     from evaluator.comparator.training.train import fit
 
     taken = known.people.take(rows)
-    texts = [Text(known.texts[i].context, known.texts[i].output) for i in rows]
+    plain = lambda text: Text(text.context, text.output, **named(text))
     recipe = Settings(encoder=asked.encoder[0] if asked.encoder else "", next_utterance=False, references=False)
     if asked.preset == "tiny":
         recipe = replace(recipe, folds=2, epochs=1, max_length=64, precision="fp32")
-    fit(Examples(texts, list(taken.pairs), known.scores[rows, :1]), recipe, asked.seed, place)
-    return np.asarray(load(place).score([Text(t.context, t.output) for t in judged.texts]))
+    fit(Examples([plain(known.texts[i]) for i in rows], list(taken.pairs), known.scores[rows, :1]), recipe, asked.seed, place)
+    return np.asarray(load(place).score([plain(text) for text in judged.texts]))
 
 
 def _from_few(asked: Asked, name: str, judge: str, outputs: int, draw: int, found: Mapping[str, Result], place: Path) -> Result:

@@ -24,7 +24,7 @@ from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision.self_supervision import Origin, strong_pairs, weak_pairs
 from evaluator.encoders.text_encoder import TextEncoder
 from evaluator.judges.protocol import Judge, utilities
-from evaluator.judges.texts import Referenced, Text
+from evaluator.judges.texts import Referenced, Text, named
 from evaluator.metaevaluation.comparison_scores import WAYS, Contestants, scored
 from evaluator.metrics.inputs import MissingInput, Training
 from evaluator.metrics.language_models import LanguageModel
@@ -198,7 +198,7 @@ def _fit(examples: Examples, recipe: Settings, seed: int, place: Path) -> None:
 
 
 def _plain_text(text: Text) -> Text:
-    return Text(text.context, text.output)
+    return Text(text.context, text.output, **named(text))
 
 
 def _supervised(asked: Asked, found: Mapping[str, Result]) -> tuple[list[Text], list[Origin]]:

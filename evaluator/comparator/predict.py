@@ -1,6 +1,6 @@
-"""A trained comparator at work; `architectures.load` gives the one of a folder. A context seen in training is judged by the one
-member that did not see it, any other context by the mean of all members, or by one (`one_each`). A utility comparator encodes
-each text once by each member that it needs."""
+"""A trained comparator at work; `architectures.load` gives the one of a folder. A context seen in training, or one of a group
+that was, is judged by the one member that did not see it, any other context by the mean of all members, or by one (`one_each`).
+A utility comparator encodes each text once by each member that it needs."""
 
 from collections.abc import Callable, Sequence
 from copy import copy
@@ -22,7 +22,7 @@ from evaluator.encoders import pretrained
 from evaluator.encoders.encoding import Encoder
 from evaluator.encoders.hidden_states import Kept
 from evaluator.judges.protocol import OnProgress, Preferences
-from evaluator.judges.texts import Text, context_key
+from evaluator.judges.texts import BESIDE, Text, context_key
 
 ALL = -1  # judged by the mean of all members
 # Of contexts, by the SHA-256 of the matcher that was loaded last, and by what else decides how it reads them: the most tokens
@@ -69,9 +69,18 @@ class Trained:
 
     def members(self, texts: Sequence[Text]) -> np.ndarray:
         """(n,) the member that judges each text, or ALL. Of `one_each` the hash of a new context names its member."""
-        keys = {context: context_key(context) for context in {text.context for text in texts}}
-        new = {key: int(key[:8], 16) % len(self.models) if self.one_each else ALL for key in keys.values()}
-        return np.array([self.manifest.folds.get(keys[text.context], new[keys[text.context]]) for text in texts], dtype=int)
+        folds = self._folds(texts)
+        members = [ALL if fold in (None, BESIDE) else fold for fold in folds]
+        if self.one_each:
+            keys = [context_key(text.context) if fold == ALL else "" for text, fold in zip(texts, members)]
+            members = [int(key[:8], 16) % len(self.models) if key else fold for key, fold in zip(keys, members)]
+        return np.array(members, dtype=int)
+
+    def _folds(self, texts: Sequence[Text]) -> list[int | None]:
+        """(n,) as `Manifest.fold_of`; each context is looked up once"""
+        places = {(text.context, text.group): text for text in texts}
+        found = {place: self.manifest.fold_of(text) for place, text in places.items()}
+        return [found[text.context, text.group] for text in texts]
 
     def disagreement(
         self, texts_a: Sequence[Text], texts_b: Sequence[Text], on_progress: OnProgress | None = None
@@ -124,26 +133,23 @@ class Comparator(Trained):
         """(n, c) by each of `criteria`, in logits of its own. Equal texts are encoded once and have equal utilities.
 
         unlearnt (n,): of each text a kind of broken outputs, by what has not learnt to tell that kind (untrained.py)"""
-        ordered = sorted(set(texts), key=lambda text: (text.context, text.output))  # so that the order given is nothing
-        unique = {text: row for row, text in enumerate(ordered)}
-        if not unique:
+        if not texts:
             return np.empty((0, len(self.criteria)))
-        which = self.members(ordered)  # (m,)
+        is_new = [fold is None for fold in self._folds(texts)]
+        judged = list(zip(texts, is_new, self.members(texts).tolist(), strict=True))
+        each = sorted(
+            set(judged), key=lambda one: (one[0].context, one[0].output, *one[1:])
+        )  # so that the order given is nothing
+        unique = {one: row for row, one in enumerate(each)}
+        ordered, new, which = [one[0] for one in each], np.array([one[1] for one in each]), np.array([one[2] for one in each])
         raw, likeness = self._raw(ordered, which, on_progress)  # (m, c), (m,)
         heads = [self.head, *self.manifest.other_heads]
         mixed = np.stack([head.mixed(u, likeness) for head, u in zip(heads, raw.T)], axis=1)  # (m, c)
-        new = self._new(ordered)  # (m,)
         mixed, lack = self._in_new_contexts(mixed, ordered, new), self._lack(ordered, which, new)  # (m, c), (m, k)
-        rows = np.array([unique[text] for text in texts], dtype=int)  # (n,)
+        rows = np.array([unique[one] for one in judged], dtype=int)  # (n,)
         kinds = [self.wholeness.without(kind) if self.wholeness else 0 for kind in unlearnt] or 0
         mixed, lack = mixed[rows], lack[rows, kinds]  # (n, c), (n,)
         return np.stack([head.utilities(u, texts, lack) for head, u in zip(heads, mixed.T)], axis=1)
-
-    def _new(self, texts: Sequence[Text]) -> np.ndarray:
-        """(m,) True where no member learnt from the context"""
-        learnt = {*self.manifest.folds, *self.manifest.beside}
-        new = {context for context in {text.context for text in texts} if context_key(context) not in learnt}
-        return np.array([text.context in new for text in texts])
 
     def _in_new_contexts(self, mixed: np.ndarray, texts: Sequence[Text], new: np.ndarray) -> np.ndarray:
         """Utilities (m, c) of the texts, beside the untrained cosines in new contexts"""

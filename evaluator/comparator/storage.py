@@ -14,7 +14,8 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from evaluator.encoders import pretrained
 from evaluator.encoders.devices import chosen
 from evaluator.encoders.pretrained import BadCheckpoint, M, file_sha256, load_architecture, load_encoder, load_weights
 from evaluator.judges.calibration import Head
+from evaluator.judges.texts import BESIDE, GROUP, Text, fold_in
 
 FORMAT = 6
 
@@ -42,7 +44,7 @@ class Manifest:
     settings: Settings
     seed: int
     fingerprint: str  # SHA-256 of settings, seed, encoder weights and training data
-    folds: dict[str, int]  # context_key -> fold; member i was trained without fold i
+    folds: dict[str, int]  # of contexts and groups (`keys_of`) -> fold; member i was trained without fold i
     head: Head
     members: list[str]  # SHA-256 of each member's file
     metrics: dict[str, Any]  # heldout accuracies, counts, seconds
@@ -51,10 +53,28 @@ class Manifest:
     references: str | None = None  # SHA-256 of references.safetensors
     criteria: list[str] = field(default_factory=lambda: [""])  # names; it judges by the first, whose head is `head`
     other_heads: list[Head] = field(default_factory=list)  # of the criteria after the first
-    beside: list[str] = field(default_factory=list)  # context_keys that every member learned from: nothing is measured there
+    beside: list[str] = field(default_factory=list)  # keys of what every member learned from: nothing is measured there
     wholeness: str | None = None  # SHA-256 of wholeness.safetensors
     broken: list[str] = field(default_factory=list)  # kinds of broken outputs that it has learnt, each of them left out once
     elsewhere: list[Elsewhere] = field(default_factory=list)  # of each criterion, for contexts that it did not learn from
+
+    def fold_of(self, text: Text) -> int | None:
+        """Of its group, or of its context where the group is not known; BESIDE where every member learned from it, None where
+        none did."""
+        return fold_in(self._known, text)
+
+    def taught(self, text: Text) -> bool:
+        """Did every member learn from it, so that nothing can be measured there?"""
+        return self.fold_of(text) == BESIDE
+
+    def without_groups(self) -> "Manifest":
+        """Groups are named within an installation."""
+        kept = {key: fold for key, fold in self.folds.items() if not key.startswith(GROUP)}
+        return replace(self, folds=kept, beside=[key for key in self.beside if not key.startswith(GROUP)])
+
+    @cached_property
+    def _known(self) -> dict[str, int]:
+        return {**dict.fromkeys(self.beside, BESIDE), **self.folds}
 
 
 def load_matcher(directory: Path, sha256: str | None) -> PreTrainedModel:

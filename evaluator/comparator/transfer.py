@@ -34,12 +34,12 @@ def transfer(
     def figures(utilities: np.ndarray) -> dict[str, Any]:
         return {
             "pairwise": pairwise(utilities, sample, seed),
-            "correlation": correlations(utilities, sample.scores, sample.contexts, seed, sample.ratings),
+            "correlation": correlations(utilities, sample.scores, sample.units, seed, sample.ratings),
         }
 
     own, both = comparator.expected(u[:, None])[:, 0], cosines(comparator.untrained, comparator.encoder, sample.texts)
     return {
-        "above_cosine": above_cosine(own, both, sample.scores, sample.contexts, seed),
+        "above_cosine": above_cosine(own, both, sample.scores, sample.units, seed),
         "outputs": len(sample.texts),
         "of_outputs": len(judged.texts),
         "contexts": len(np.unique(sample.contexts)),
@@ -65,7 +65,7 @@ def judge(
 def stated(p: np.ndarray, judged: JudgedTexts, seed: int) -> dict[str, Any] | None:
     """How far the probabilities p (p, 3) of the pairs are from what people said."""
     a, _, targets, weights = as_arrays(judged.pairs)
-    return calibration(p, targets, weights, judged.contexts[a], seed)
+    return calibration(p, targets, weights, judged.units[a], seed)
 
 
 def centre(comparator: Comparator | JointComparator, contexts: Iterable[Sequence[str]], seed: int) -> np.ndarray:

@@ -1,7 +1,8 @@
-"""People's accepted answers as examples in a prompt: of other contexts than the one that is judged, always.
+"""People's accepted answers as examples in a prompt: of other contexts and groups than those of what is judged, always.
 
-Contexts are dealt into folds by their text alone, and a text is shown examples of the other folds. So no example shares a
-context with what is judged, whoever asks and whatever else is judged, and all texts of a fold are asked in the same words.
+Groups, and contexts without one by their text alone, are dealt into folds, and a text is shown examples of the other folds. So
+no example shares a context or group with what is judged, whoever asks and whatever else is judged, and all texts of a fold are
+asked in the same words (unless two groups have a context in common).
 """
 
 import hashlib
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from core.errors import Refused
-from evaluator.judges.texts import Text, context_key
+from evaluator.judges.texts import GROUP, Text, context_key, keys_of
 
 FOLDS = 5
 
@@ -26,7 +27,8 @@ class Example:
 
 @dataclass(frozen=True)
 class Examples:
-    """count: shown at once, each of another context and, as far as there are such, of another answer. Drawn by the seed."""
+    """count: shown at once, each of another context or group and, as far as there are such, of another answer. Drawn by the
+    seed."""
 
     pool: tuple[Example, ...]
     count: int
@@ -37,13 +39,19 @@ class Examples:
             raise Refused("Examples are people's accepted answers of other contexts, and there are too few contexts for them.")
 
     def beside(self, text: Text) -> tuple[Example, ...]:
-        return self.sets[_fold(text)]
+        shown, words = self.sets[_fold(text)], context_key(text.context)
+        if all(context_key(one.texts[0].context) != words for one in shown):
+            return shown
+        ordered = [one for one in self._others(_fold(text)) if context_key(one.texts[0].context) != words]
+        return self._drawn(ordered)
 
     @cached_property
     def sets(self) -> tuple[tuple[Example, ...], ...]:
         """By fold of what is judged."""
-        ordered = sorted(self.pool, key=self._place)
-        return tuple(self._drawn([one for one in ordered if _fold(one.texts[0]) != fold]) for fold in range(FOLDS))
+        return tuple(self._drawn(self._others(fold)) for fold in range(FOLDS))
+
+    def _others(self, fold: int) -> list[Example]:
+        return sorted((one for one in self.pool if _fold(one.texts[0]) != fold), key=self._place)
 
     def _drawn(self, ordered: Sequence[Example]) -> tuple[Example, ...]:
         by_label: dict[str | int, list[Example]] = defaultdict(list)
@@ -53,11 +61,11 @@ class Examples:
         taken: set[str] = set()
         while len(drawn) < self.count and any(by_label.values()):
             for label in sorted(by_label, key=str):
-                free = [one for one in by_label[label] if context_key(one.texts[0].context) not in taken]
+                free = [one for one in by_label[label] if keys_of(one.texts[0])[0] not in taken]
                 by_label[label] = free[1:]
                 if free and len(drawn) < self.count:
                     drawn.append(free[0])
-                    taken.add(context_key(free[0].texts[0].context))
+                    taken.add(keys_of(free[0].texts[0])[0])
         return tuple(sorted(drawn, key=self._place))
 
     def _place(self, example: Example) -> str:
@@ -66,4 +74,4 @@ class Examples:
 
 
 def _fold(text: Text) -> int:
-    return int(context_key(text.context)[:8], 16) % FOLDS
+    return int(keys_of(text)[0].removeprefix(GROUP)[:8], 16) % FOLDS

@@ -263,8 +263,8 @@ def across_contexts(
     read = []
     for start in range(0, len(texts_a), CHUNK):
         a, b = texts_a[start : start + CHUNK], texts_b[start : start + CHUNK]
-        moved_a = [Text(other.context, text.output) for text, other in zip(a, b, strict=True)]
-        moved_b = [Text(other.context, text.output) for text, other in zip(b, a, strict=True)]
+        moved_a = [Text(other.context, text.output, group=other.group) for text, other in zip(a, b, strict=True)]
+        moved_b = [Text(other.context, text.output, group=other.group) for text, other in zip(b, a, strict=True)]
         watch = _part(on_progress, start / len(texts_a), (start + len(a)) / len(texts_a))
         p = judge.compare([*a, *moved_a], [*moved_b, *b], on_progress=watch).probabilities  # (2c, 3)
         read.append(Preferences.likeliest((p[: len(a)] + p[len(a) :]) / 2))

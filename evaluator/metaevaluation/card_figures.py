@@ -1,7 +1,7 @@
 """What a card says of a comparator's judgments: how far they fit people's, with intervals; whether it can be fooled; whether
 its answer depends on the sides. Everything is pure: a comparator and people's answers in, plain records out."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -10,7 +10,7 @@ import numpy as np
 
 from annotation.quality.crossed import ANNOTATORS, PEOPLE, of_whom
 from evaluator.judges.protocol import Preferences
-from evaluator.judges.texts import Text, context_key, place_of
+from evaluator.judges.texts import Text, place_of, unit_of
 from evaluator.metaevaluation import robustness
 from evaluator.metaevaluation.agreement import accuracy, calibration_error, confidence
 from evaluator.metaevaluation.correlation import UndefinedCorrelation, pearson, spearman
@@ -42,14 +42,20 @@ class JudgedTexts:
         number: dict[str, int] = {}
         return np.array([number.setdefault(place_of(text), len(number)) for text in self.texts], dtype=int)
 
+    @cached_property
+    def units(self) -> np.ndarray:
+        """(n,) number of what intervals draw: the context, or its group"""
+        number: dict[str, int] = {}
+        return np.array([number.setdefault(unit_of(text), len(number)) for text in self.texts], dtype=int)
+
     def sample(self, limit: int, seed: int) -> "JudgedTexts":
         """Whole contexts, at most `limit` texts."""
         rows = drawn(self.contexts, limit, seed)
         return self.take(rows)
 
-    def without(self, keys: Collection[str]) -> "JudgedTexts":
-        """Less the texts of the contexts with these keys (`context_key`)."""
-        return self.take(np.array([i for i, text in enumerate(self.texts) if context_key(text.context) not in keys], dtype=int))
+    def without(self, left_out: Callable[[Text], bool]) -> "JudgedTexts":
+        """Less the texts of which this is true."""
+        return self.take(np.array([i for i, text in enumerate(self.texts) if not left_out(text)], dtype=int))
 
     def take(self, rows: np.ndarray) -> "JudgedTexts":
         """The texts `rows`, and the pairs of which both are there."""
@@ -147,7 +153,7 @@ def pairwise(u: np.ndarray, judged: JudgedTexts, seed: int) -> dict[str, Any] | 
     if not clear:
         return None
     a, b, _, _ = as_arrays(judged.pairs)
-    found = accuracy(u[a] - u[b], judged.pairs, judged.contexts[a], seed)
+    found = accuracy(u[a] - u[b], judged.pairs, judged.units[a], seed)
     return {
         "accuracy": found.value,
         "low": found.low,
@@ -187,7 +193,7 @@ def attack_table(ahead: Ahead, good: Sequence[Text], seed: int) -> list[dict[str
         d = d[said]
         if len(d):
             preferred = (d > 0) + 0.5 * (d == 0)  # (n,)
-            low, high = bootstrap(preferred, np.array([place_of(good[attack.answer[i]]) for i in said]), seed)
+            low, high = bootstrap(preferred, np.array([unit_of(good[attack.answer[i]]) for i in said]), seed)
             table.append(
                 {
                     "attack": attack.name,
@@ -212,5 +218,5 @@ def flips(compare: Callable[[list[Text], list[Text]], Preferences], judged: Judg
     forth, back = compare(first, second).choices, compare(second, first).choices
     swapped = np.select([back == "A", back == "B"], ["B", "A"], "tie")
     flipped = (forth != swapped).astype(float)  # (n,)
-    low, high = bootstrap(flipped, np.array([place_of(text) for text in first]), seed)
+    low, high = bootstrap(flipped, np.array([unit_of(text) for text in first]), seed)
     return {"share": float(flipped.mean()), "low": low, "high": high, "n": len(pairs)}

@@ -5,9 +5,10 @@ the same for pairs of outputs, so that it stands next to a comparator's pairwise
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +19,7 @@ from evaluator.metaevaluation.crossed import Kept, crossed, one_by_one
 from evaluator.metaevaluation.resampling import bootstrap
 
 Pair = tuple[Hashable, ...]  # names a pair of outputs
+APART: Mapping[str, str] = MappingProxyType({})  # no context has a group
 
 
 @dataclass(frozen=True)
@@ -35,10 +37,11 @@ class Ceiling:
 
 @dataclass(frozen=True)
 class _Answers:
-    """context, annotator: (answers,) numbers; item: (answers,) output or pair; value: (answers,) scores or signs; first,
-    second: (comparisons,) answers by one person about two items, second None where an item is a pair itself."""
+    """unit, annotator: (answers,) numbers, a unit being what intervals draw: a context or its group; item: (answers,) output or
+    pair; value: (answers,) scores or signs; first, second: (comparisons,) answers by one person about two items, second None
+    where an item is a pair itself."""
 
-    context: np.ndarray
+    unit: np.ndarray
     annotator: np.ndarray
     item: np.ndarray
     value: np.ndarray
@@ -59,8 +62,9 @@ class _Answers:
         return rows, np.where(own == 0, 0.5, own == theirs)
 
 
-def from_scores(rows: Iterable[tuple[str, str, str, float]], seed: int = 0) -> Ceiling:
-    """rows: (context, output, annotator, score); an annotator's tie on a pair that the rest order counts half."""
+def from_scores(rows: Iterable[tuple[str, str, str, float]], seed: int = 0, groups: Mapping[str, str] = APART) -> Ceiling:
+    """rows: (context, output, annotator, score); an annotator's tie on a pair that the rest order counts half. groups: of
+    contexts that have one."""
     scores = {(context, output, who): score for context, output, who, score in rows}
     context, item, annotator = _numbered(scores)
     value = np.array(list(scores.values()), dtype=float)
@@ -70,7 +74,7 @@ def from_scores(rows: Iterable[tuple[str, str, str, float]], seed: int = 0) -> C
     first, second = (
         np.array([pair for mine in by_person.values() for pair in combinations(mine, 2)], dtype=np.int64).reshape(-1, 2).T
     )
-    answers = _Answers(context, annotator, item, value, first, second)
+    answers = _Answers(_units(scores, groups), annotator, item, value, first, second)
     count, total = np.bincount(item), np.bincount(item, value)
     shared = count[item] > 1
     others = (total[item] - value)[shared] / (count[item][shared] - 1)
@@ -78,13 +82,14 @@ def from_scores(rows: Iterable[tuple[str, str, str, float]], seed: int = 0) -> C
     return _ceiling(answers, seed, _defined(pearson, own, others), _defined(spearman, own, others))
 
 
-def from_judgments(rows: Iterable[tuple[str, Pair, str, str]], seed: int = 0) -> Ceiling:
-    """rows: (context, pair, annotator, "A" | "tie" | "B"); the rest's side is the sign of their A's less their B's."""
+def from_judgments(rows: Iterable[tuple[str, Pair, str, str]], seed: int = 0, groups: Mapping[str, str] = APART) -> Ceiling:
+    """rows: (context, pair, annotator, "A" | "tie" | "B"); the rest's side is the sign of their A's less their B's. groups: as
+    in `from_scores`."""
     signs = {"A": 1, "tie": 0, "B": -1}
     judged = {(context, pair, who): signs[choice] for context, pair, who, choice in rows}
-    context, item, annotator = _numbered(judged)
+    _, item, annotator = _numbered(judged)
     value = np.array(list(judged.values()), dtype=float)
-    return _ceiling(_Answers(context, annotator, item, value, np.arange(len(value))), seed, None, None)
+    return _ceiling(_Answers(_units(judged, groups), annotator, item, value, np.arange(len(value))), seed, None, None)
 
 
 def _numbered(places: Iterable[tuple[Hashable, Hashable, Hashable]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -98,6 +103,13 @@ def _numbered(places: Iterable[tuple[Hashable, Hashable, Hashable]]) -> tuple[np
     ]
     context, item, annotator = np.array(numbers, dtype=np.int64).reshape(-1, 3).T
     return context, item, annotator
+
+
+def _units(places: Iterable[tuple[str, Hashable, Hashable]], groups: Mapping[str, str]) -> np.ndarray:
+    """(answers,) number of each answer's group, else of its context"""
+    number: dict[tuple[bool, str], int] = {}
+    named = ((c in groups, groups.get(c, c)) for c, _, _ in places)
+    return np.array([number.setdefault(unit, len(number)) for unit in named], dtype=np.int64)
 
 
 def _defined(measure: Callable[[ArrayLike, ArrayLike], float], own: np.ndarray, others: np.ndarray) -> float | None:
@@ -118,9 +130,9 @@ def _ceiling(answers: _Answers, seed: int, r: float | None, rho: float | None) -
         some = answers.agreements(kept)[1]
         return float(some.mean()) if len(some) else np.nan
 
-    found = crossed(one_by_one(again), answers.context, answers.annotator, seed) if population == PEOPLE else None
+    found = crossed(one_by_one(again), answers.unit, answers.annotator, seed) if population == PEOPLE else None
     if found is None:
-        interval = bootstrap(agree, answers.context[answers.first[rows]], seed)
+        interval = bootstrap(agree, answers.unit[answers.first[rows]], seed)
         return Ceiling(mean, interval, len(rows), r, rho, ANNOTATORS, annotators)
     low, high = found.around(mean)
     return Ceiling(mean, (max(low, 0.0), min(high, 1.0)), len(rows), r, rho, population, annotators)

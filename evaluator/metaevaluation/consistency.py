@@ -31,11 +31,9 @@ class Consistency:
     triples: int
 
 
-def measure_consistency(
-    flipped: np.ndarray, contexts: np.ndarray, triples: Sequence[tuple[int, int]], seed: int
-) -> Consistency:
-    """flipped (p,) booleans and contexts (p,) numbers, of pairs; triples: (circular, all) of each context."""
-    _, where = np.unique(contexts, return_inverse=True)
+def measure_consistency(flipped: np.ndarray, units: np.ndarray, triples: Sequence[tuple[int, int]], seed: int) -> Consistency:
+    """flipped (p,) booleans and units (p,) numbers of contexts or groups, of pairs; triples: (circular, all) of each unit."""
+    _, where = np.unique(units, return_inverse=True)
     circular, every = np.array(triples, dtype=float).reshape(-1, 2).T  # (c,), (c,)
     share, interval = _share(np.bincount(where, weights=flipped), np.bincount(where), seed)
     round_share, round_interval = _share(circular, every, seed)
@@ -71,7 +69,7 @@ class Drift:
 
 def drift(then: Sequence[str], now: Sequence[str], people: np.ndarray, contexts: Sequence[str], seed: int = 0) -> Drift | None:
     """then, now: (n,) "A", "tie", "B", or "" where the judge said nothing; people (n, 3): shares of their answers A, tie, B;
-    contexts (n,). None where no pair was judged both times."""
+    contexts (n,), or their groups. None where no pair was judged both times."""
     both = np.array([bool(before and after) for before, after in zip(then, now, strict=True)], dtype=bool)
     if not both.any():
         return None

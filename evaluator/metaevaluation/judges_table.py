@@ -25,7 +25,7 @@ from evaluator.metaevaluation.judge_profile import OwnSystems, Profile, own_by_p
 from evaluator.metaevaluation.pairs import JudgedPair, as_arrays
 from evaluator.metaevaluation.score_changes import Changed, score_changes
 
-FOLDS = 5  # of contexts: a judge without ties of its own says as many as people did in the other folds
+FOLDS = 5  # of contexts or groups of them: a judge without ties of its own says as many as people did in the other folds
 LABELS = {"A": 1.0, "tie": 0.0, "B": -1.0}
 CEILING, LONGER, CONSTANT = "one person against the rest", "longer is better", "the same score for all"
 
@@ -195,7 +195,7 @@ def _together(people: PeopleScores, judges: Sequence[JudgeAnswers], seed: int) -
     sides = np.where(people.systems[a] <= people.systems[b], 1.0, -1.0)
     cells = pairs_of_systems(people.systems[a], people.systems[b])
     ahead = {one.name: sides * _ahead(one, people.pairs) for one in judges}
-    return stack(ahead, sides * (targets[:, 0] - targets[:, 2]), cells, people.units[a], _folds(people.contexts[a], seed))
+    return stack(ahead, sides * (targets[:, 0] - targets[:, 2]), cells, people.units[a], _folds(people.units[a], seed))
 
 
 def _machine_written(people: PeopleScores) -> tuple[NDArray[np.int64], dict[int, int]] | None:
@@ -248,7 +248,7 @@ def _row(people: PeopleScores, judge: JudgeAnswers, epsilon: float, seed: int) -
     choices, d, folds = np.empty(0, dtype="<U3"), np.empty(0), np.empty(0, dtype=np.int64)
     if judged:
         a, b, targets, weights = as_arrays(judged)
-        folds = _folds(people.contexts[a], seed)
+        folds = _folds(people.units[a], seed)
         if judge.choices is None:
             choices = decide_by_other_folds(u[a] - u[b], targets, weights, folds)
             d = u[a] - u[b]
@@ -293,9 +293,9 @@ def _asked(judge: JudgeAnswers, pair: JudgedPair) -> bool:
     return judge.choices is None or (pair.a, pair.b) in judge.choices
 
 
-def _folds(contexts: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
-    """(p,) the fold of each pair's context"""
-    _, where = np.unique(contexts, return_inverse=True)
+def _folds(units: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+    """(p,) the fold of each pair's context or group"""
+    _, where = np.unique(units, return_inverse=True)
     folds: NDArray[np.int64] = np.random.default_rng(seed).permutation(int(where.max()) + 1)[where] % FOLDS
     return folds
 
@@ -329,14 +329,17 @@ def _labels(pairs: Sequence[JudgedPair]) -> Numbers:
 def _ceiling(people: PeopleScores, seed: int) -> JudgeRow:
     """How far one person agrees with the others: of two who know as much, no judge can be asked for more."""
     output, annotator = np.nonzero(np.isfinite(people.scores))
+    groups = {} if people.groups is None else dict(zip(map(str, people.contexts.tolist()), map(str, people.groups.tolist())))
     if len(output):
         of = people.contexts[output].tolist(), output.tolist(), annotator.tolist(), people.scores[output, annotator].tolist()
-        found = ceiling.from_scores(((str(c), str(o), str(a), s) for c, o, a, s in zip(*of, strict=True)), seed)
+        found = ceiling.from_scores(((str(c), str(o), str(a), s) for c, o, a, s in zip(*of, strict=True)), seed, groups)
     else:
         sides = {1.0: "A", 0.0: "tie", -1.0: "B"}
         said = [(p, s) for p in people.pairs for s in p.said]
         found = ceiling.from_judgments(
-            ((str(people.contexts[p.a]), (p.a, p.b), s.annotator, sides[float(np.sign(s.a - s.b))]) for p, s in said), seed
+            ((str(people.contexts[p.a]), (p.a, p.b), s.annotator, sides[float(np.sign(s.a - s.b))]) for p, s in said),
+            seed,
+            groups,
         )
     share = None
     if found.pairwise_accuracy is not None and found.pairwise_interval is not None:

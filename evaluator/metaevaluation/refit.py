@@ -15,7 +15,7 @@ from evaluator.metaevaluation.pairs import as_arrays
 # From so many judged pairs on. The standard error of the log of the scale, 1 / sqrt(50 d^2 p (1 - p)), is then 0.3 where the
 # pairs are a logit apart and 0.2 where they are two.
 FIRST_PAIRS = 50
-FOLDS = 10  # or as many as there are contexts
+FOLDS = 10  # or as many as there are contexts or groups of them
 
 
 @dataclass(frozen=True)
@@ -57,15 +57,15 @@ def refit_utilities(
 def refit(
     d: np.ndarray, p: np.ndarray, judged: JudgedTexts, ties: bool, snapshot: str, seed: int
 ) -> tuple[Refit, dict[str, Any], dict[str, Any]] | None:
-    """(fitted on all pairs, calibration of the probabilities as they came, calibration after refitting on other contexts). None
-    below FIRST_PAIRS, or where all are of one context. d (p,) differences and p (p, 3) probabilities of the judged pairs; ties:
-    whether the judge may say so."""
+    """(fitted on all pairs, calibration of the probabilities as they came, calibration after refitting on other contexts or
+    groups). None below FIRST_PAIRS, or where all are of one context or group. d (p,) differences and p (p, 3) probabilities of
+    the judged pairs; ties: whether the judge may say so."""
     a, _, targets, weights = as_arrays(judged.pairs)
-    contexts = judged.contexts[a]  # (p,)
-    if len(d) < FIRST_PAIRS or len(np.unique(contexts)) < 2:
+    units = judged.units[a]  # (p,)
+    if len(d) < FIRST_PAIRS or len(np.unique(units)) < 2:
         return None
     head = fit_head(d, targets, weights, ties)
-    held_out = probabilities_by_other_folds(d, targets, weights, contexts % FOLDS, ties)  # (p, 3)
-    before, after = (calibration(stated, targets, weights, contexts, seed) for stated in (p, held_out))
+    held_out = probabilities_by_other_folds(d, targets, weights, units % FOLDS, ties)  # (p, 3)
+    before, after = (calibration(stated, targets, weights, units, seed) for stated in (p, held_out))
     assert before and after, "there are pairs"
     return Refit(head.scale, head.theta, head.tie_threshold, snapshot, len(d)), before, after

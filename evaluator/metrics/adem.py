@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from evaluator.judges.protocol import Numbers
-from evaluator.judges.texts import Referenced, context_key, fold_of
+from evaluator.judges.texts import Referenced, fold_of, kin_of
 from evaluator.metrics.out_of_fold import Features, Fit, Judged, scored
 
 DIMENSIONS = 50  # Lowe et al. 2017, section 5
@@ -109,10 +109,10 @@ def _references(features: Features, texts: Sequence[Referenced]) -> Numbers:
 
 
 def _groups(texts: Sequence[Referenced], seed: int) -> Numbers:
-    """(n,) contexts, dealt into INNER_FOLDS or as many as there are"""
-    keys = [context_key(text.context) for text in texts]
-    folds = min(INNER_FOLDS, len(set(keys)))
+    """(n,) contexts, or groups of them, dealt into INNER_FOLDS or as many as there are"""
+    kin = kin_of(texts)
+    folds = min(INNER_FOLDS, len(set(kin)))
     if folds < 2:
-        return np.zeros(len(keys), dtype=int)
-    fold = fold_of(keys, folds, seed)
-    return np.array([fold[key] for key in keys])
+        return np.zeros(len(kin), dtype=int)
+    fold = fold_of(kin, folds, seed)
+    return np.array([fold[key] for key in kin])

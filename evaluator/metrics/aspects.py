@@ -14,7 +14,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from evaluator.judges.protocol import Numbers
-from evaluator.judges.texts import Referenced, Text, context_key, fold_of
+from evaluator.judges.texts import Referenced, Text, fold_of, kin_of
 from evaluator.metrics.inputs import MissingInput
 from evaluator.metrics.networks import VALIDATION, on_features, tensor
 from evaluator.metrics.out_of_fold import Features, Fit, Judged
@@ -57,8 +57,8 @@ def heads(features: Features) -> Fit:
         read, owner = beside_references([texts[i] for i in rows])  # (m,), (m,)
         network = lambda width: Heads(width, len(beta))
         loss = lambda logits, good: balanced_loss(logits, good, beta)
-        contexts = [texts[rows[i]].context for i in owner]
-        asked = on_features(network, features.pairs, read, good[owner], loss, seed, contexts)
+        kin = kin_of([texts[i] for i in rows])
+        asked = on_features(network, features.pairs, read, good[owner], loss, seed, [kin[i] for i in owner])
 
         def judged(others: Sequence[Referenced]) -> Numbers:
             read, owner = beside_references(others)
@@ -70,15 +70,13 @@ def heads(features: Features) -> Fit:
     return fit
 
 
-def searched_beta(
-    features: Features, read: Sequence[Text], good: Numbers, contexts: Sequence[Sequence[str]], seed: int
-) -> float:
+def searched_beta(features: Features, read: Sequence[Text], good: Numbers, kin: Sequence[str], seed: int) -> float:
     """Of the betas of GRID the one with the best F1 on one context in ten, by a head of its own on the frozen encoding. read
-    (m,) texts, good (m,) NaN where unknown; the share that is not good where there are too few contexts."""
+    (m,) texts, good (m,) NaN where unknown, kin (m,); the share that is not good where there are too few contexts."""
     known: Numbers = np.flatnonzero(np.isfinite(good))
     if not len(known):
         return float("nan")
-    keys = [context_key(contexts[i]) for i in known]
+    keys = [kin[i] for i in known]
     share = float(1 - good[known].mean())
     if len(set(keys)) < VALIDATION:
         return share
@@ -89,7 +87,7 @@ def searched_beta(
     def f1(beta: float) -> float:
         loss = lambda logits, wanted: balanced_loss(logits, wanted, tensor(np.array([beta])))
         texts, wanted = [read[i] for i in learnt], tensor(good[learnt][:, None])
-        asked = on_features(lambda w: Heads(w, 1), features.pairs, texts, wanted, loss, seed, [contexts[i] for i in learnt])
+        asked = on_features(lambda w: Heads(w, 1), features.pairs, texts, wanted, loss, seed, [kin[i] for i in learnt])
         return f1_of_good(asked([read[i] for i in kept])[:, 0], good[kept])
 
     return best_beta(f1, share)

@@ -13,7 +13,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from evaluator.judges.protocol import Numbers
-from evaluator.judges.texts import Referenced, Text
+from evaluator.judges.texts import Referenced, Text, named
 from evaluator.metrics.inputs import MissingInput
 from evaluator.metrics.networks import on_features, tensor
 from evaluator.metrics.out_of_fold import Features, Fit, Judged, replies_of
@@ -35,7 +35,7 @@ class Logistic(nn.Module):
 def discriminator(features: Features) -> Fit:
     def fit(texts: Sequence[Referenced], scores: Numbers, seed: int) -> Judged:
         human = replies_of(texts)
-        generated = list(dict.fromkeys(Text(text.context, text.output) for text in texts if not text.human))
+        generated = list(dict.fromkeys(Text(text.context, text.output, **named(text)) for text in texts if not text.human))
         if not generated:
             raise MissingInput("There are no generated outputs in the other folds, so nothing tells them from people's.")
         both = [*human, *generated]

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.errors import Refused
-from evaluator.judges.texts import REFERENCES, Text, context_key, fold_of
+from evaluator.judges.texts import BESIDE, REFERENCES, Text, fold_in, fold_of, folds_by_key, keys_of, kin_of
 
 if TYPE_CHECKING:
     from evaluator.encoders.text_encoder import TextEncoder
@@ -70,10 +70,11 @@ class MissingInput(Refused):
 
 @dataclass(frozen=True)
 class Training:
-    """What learned metrics learn from. A context that stands here is judged by the model that did not see its fold."""
+    """What learned metrics learn from. What stands here, or is of a group that does, is judged by the model that did not see
+    its fold."""
 
     texts: Sequence[Text]  # (n,)
-    folds: Sequence[int]  # (n,) one context lies in one fold
+    folds: Sequence[int]  # (n,) one context lies in one fold, and so does one group
     # People's mean scores, on any scale, NaN where unknown: (n,), or (n, c) by several criteria. Most metrics learn the first.
     scores: Sequence[float] | Sequence[Sequence[float]] | NDArray[np.float64] | None = None
     seed: int = 0
@@ -85,8 +86,9 @@ class Training:
             raise ValueError(f"{len(self.texts)} texts need as many folds, and as many scores where there are scores.")
         if len(set(self.folds)) < 2:
             raise ValueError("Learning out of fold needs at least two folds.")
-        if len(self.by_context) < len({(context_key(t.context), f) for t, f in zip(self.texts, self.folds)}):
-            raise ValueError("A context lies in two folds, so a model would judge what it has seen.")
+        own = {(keys_of(text)[0], fold) for text, fold in zip(self.texts, self.folds)}
+        if len({key for key, _ in own}) < len(own):
+            raise ValueError("A context or group lies in two folds, so a model would judge what it has seen.")
 
     def on_scale(self, medians: bool = False) -> NDArray[np.float64]:
         """(n, c) from 0, the lowest score of a criterion's scale, to 1. medians: where they are known, instead of means."""
@@ -102,16 +104,22 @@ class Training:
             return np.asarray((values - low) / np.where(high > low, high - low, 1.0))
 
     @property
-    def by_context(self) -> dict[str, int]:
-        """context_key -> fold"""
-        return {context_key(text.context): fold for text, fold in zip(self.texts, self.folds)}
+    def by(self) -> str:
+        """What stays together in a fold, for a record of settings."""
+        return "by group" if any(text.group for text in self.texts) else "by context"
+
+    def folds_of(self, texts: Sequence[Text]) -> list[int | None]:
+        """The folds of any texts (m,), None where several models or all of them know nothing of it."""
+        known = folds_by_key(self.texts, self.folds)
+        found = [fold_in(known, text) for text in texts]
+        return [None if fold == BESIDE else fold for fold in found]
 
     @classmethod
     def dealt(cls, texts: Sequence[Text], scores: Sequence[float] | None = None, folds: int = FOLDS, seed: int = 0) -> Training:
-        """With contexts dealt into folds of nearly equal size."""
-        keys = [context_key(text.context) for text in texts]
-        fold = fold_of(keys, folds, seed)
-        return cls(texts, [fold[key] for key in keys], scores, seed)
+        """With contexts, or groups of them, dealt into so many folds of nearly equal size, or as many as there are."""
+        kin = kin_of(texts)
+        fold = fold_of(kin, min(folds, len(set(kin))), seed)
+        return cls(texts, [fold[key] for key in kin], scores, seed)
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def make(name: str, inputs: Inputs) -> tuple[Measure, dict[str, Any]]:
     learnt_from = {"folds": len(set(training.folds)), "texts": len(training.texts), "seed": training.seed}
     if name == "ruber":
         measure = _full(by_tokens(encoder.tokens, referenced), measure)
-    return measure, {**encoder.settings, **constants, **learnt_from, "out_of_fold": "by context"}
+    return measure, {**encoder.settings, **constants, **learnt_from, "out_of_fold": training.by}
 
 
 def _full(referenced: Measure, unreferenced: Measure) -> Measure:

@@ -10,7 +10,7 @@ from torch import nn
 
 from evaluator.encoders.devices import repeatable
 from evaluator.judges.protocol import Numbers
-from evaluator.judges.texts import Text, context_key, fold_of
+from evaluator.judges.texts import Text, fold_of, kin_of
 
 VALIDATION = 10  # one context in so many is kept to tell when to stop: Zhao et al. 2020, section 4, split 0.8 : 0.1 : 0.1
 EPOCHS, PATIENCE = 200, 20
@@ -25,16 +25,13 @@ class Learnt:
 
     model: Callable[[], nn.Module]
     loss: Loss
-    contexts: Sequence[Sequence[str]]  # (n,) of the rows
+    kin: Sequence[str]  # (n,) of the rows: what is kept for validation is kept whole (`kin_of`)
     repeats: int = 1  # how often the loss of the validation rows is drawn, where it draws
 
 
 def learnt(task: Learnt, seed: int) -> nn.Module:
     """The model of the epoch with the least loss on the validation rows, or of the last where there are too few contexts."""
-    keys = [context_key(context) for context in task.contexts]
-    fold = fold_of(keys, VALIDATION, seed) if len(set(keys)) >= VALIDATION else dict.fromkeys(keys, 1)
-    kept = np.array([fold[key] == 0 for key in keys])
-    training, validation = np.flatnonzero(~kept), np.flatnonzero(kept)
+    training, validation = parted(task.kin, seed)
     with repeatable(torch.device("cpu")):
         torch.manual_seed(seed)
         model = task.model().train()
@@ -57,6 +54,14 @@ def learnt(task: Learnt, seed: int) -> nn.Module:
     return model.eval()
 
 
+def parted(kin: Sequence[str], seed: int) -> tuple[Numbers, Numbers]:
+    """Of rows (n,) by their kin, those that are learnt from, and those of the validation contexts; none where there are too few
+    contexts or groups of them."""
+    fold = fold_of(kin, VALIDATION, seed) if len(set(kin)) >= VALIDATION else dict.fromkeys(kin, 1)
+    kept = np.array([fold[key] == 0 for key in kin])
+    return np.flatnonzero(~kept), np.flatnonzero(kept)
+
+
 def _loss(task: Learnt, model: nn.Module, rows: Numbers) -> float:
     """Of the same random choices in every epoch"""
     rng = np.random.default_rng(0)
@@ -71,20 +76,20 @@ def on_features(
     wanted: torch.Tensor,
     loss: Callable[[torch.Tensor, torch.Tensor], torch.Tensor],
     seed: int,
-    contexts: Sequence[Sequence[str]] | None = None,
+    kin: Sequence[str] | None = None,
 ) -> Callable[[Sequence[Text]], Numbers]:
     """What a network says of texts, learnt from n of them.
 
     network   reads (n, h), the features with mean 0 and standard deviation 1 on the texts that it learns from
     loss      of its answers (b, ...) and those of wanted (n, ...) -> ()
-    contexts  of the texts (n,), where they are not their own
+    kin       of the texts (n,), where it is not their own
     """
     read = features(texts)  # (n, h)
     mean, spread = read.mean(0), read.std(0)
     spread = np.where(spread > 1e-6, spread, 1.0)
     d = tensor((read - mean) / spread)
     of_rows = lambda model, rows, rng: loss(model(d[rows]), wanted[rows])
-    model = learnt(Learnt(lambda: network(d.shape[1]), of_rows, contexts or [text.context for text in texts]), seed)
+    model = learnt(Learnt(lambda: network(d.shape[1]), of_rows, kin or kin_of(texts)), seed)
 
     def asked(others: Sequence[Text]) -> Numbers:
         with torch.inference_mode():

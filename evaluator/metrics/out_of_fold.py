@@ -1,5 +1,6 @@
-"""Learned metrics: one model for each fold of the contexts, trained without it. A context that was learnt from is judged by the
-model that did not see it, any other one by the mean of all: what a comparator does too (`comparator.predict`)."""
+"""Learned metrics: one model for each fold of the contexts or their groups, trained without it. What was learnt from, or is of
+such a group, is judged by the model that did not see it, all else by the mean of all: what a comparator does too
+(`comparator.predict`)."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from evaluator.encoders.text_encoder import TextEncoder
 from evaluator.judges.protocol import Numbers, OnProgress
-from evaluator.judges.texts import Referenced, Text, as_referenced, context_key
+from evaluator.judges.texts import Referenced, Text, as_referenced, common_words, named
 from evaluator.metrics.inputs import MissingInput, Training
 from evaluator.metrics.metric import Measure
 
@@ -52,14 +53,13 @@ def out_of_fold(fit: Fit, training: Training, scores: Numbers | None = None) -> 
     if scores is None:
         given = np.full(len(texts), np.nan) if training.scores is None else np.asarray(training.scores, dtype=float)
         scores = given.reshape(len(texts), -1)  # (n, c)
-    members = {}
+    members, common = {}, np.array(common_words(texts, training.folds))  # (n,)
     for fold in sorted(set(training.folds)):
-        others = np.flatnonzero(folds != fold)
+        others = np.flatnonzero((folds != fold) & ~common)
         members[fold] = fit([texts[i] for i in others], scores[others], training.seed)
-    of_context = training.by_context
 
     def measure(texts: Sequence[Referenced], on_progress: OnProgress | None = None) -> Numbers:
-        where = [of_context.get(context_key(text.context)) for text in texts]
+        where = training.folds_of(texts)
         measured = np.empty(len(texts))
         for fold in set(where):
             rows = [i for i, its in enumerate(where) if its == fold]
@@ -83,8 +83,8 @@ def scored(texts: Sequence[Referenced], scores: Numbers, with_references: bool) 
 
 def replies_of(texts: Sequence[Referenced]) -> list[Text]:
     """Every human-written reply to each context, once. Raises MissingInput where fewer than two contexts have one."""
-    replies = [Text(text.context, reference) for text in texts for reference in text.references]
-    replies += [Text(text.context, text.output) for text in texts if text.human]
+    replies = [Text(text.context, reference, **named(text)) for text in texts for reference in text.references]
+    replies += [Text(text.context, text.output, **named(text)) for text in texts if text.human]
     unique = list(dict.fromkeys(replies))
     if len({reply.context for reply in unique}) < 2:
         raise MissingInput("Fewer than two contexts of the other folds have a human-written reply, so nothing can be learnt.")

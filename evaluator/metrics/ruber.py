@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from evaluator.judges.protocol import Numbers
-from evaluator.judges.texts import Referenced, Text, context_key
+from evaluator.judges.texts import Referenced, Text, context_key, kin_of
 from evaluator.metrics.adem import PrincipalComponents
 from evaluator.metrics.networks import Learnt, learnt, tensor
 from evaluator.metrics.out_of_fold import Features, Fit, Judged, replies_of
@@ -59,7 +59,7 @@ def unreferenced(features: Features) -> Fit:
             wrong = others.drawn(rows, rng)
             return ranking_loss(model(c[rows], o[rows]), model(c[rows], o[wrong]))
 
-        task = Learnt(lambda: Unreferenced(c.shape[1]), loss, [reply.context for reply in replies], NEGATIVES)
+        task = Learnt(lambda: Unreferenced(c.shape[1]), loss, kin_of(replies), NEGATIVES)
         model = learnt(task, seed)
 
         def judged(given: Sequence[Referenced]) -> Numbers:

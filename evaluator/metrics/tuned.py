@@ -12,7 +12,7 @@ the weights with the least such loss are kept.
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +27,11 @@ from evaluator.encoders.encoding import Encoder, Sequences, by_length
 from evaluator.encoders.hidden_states import embed, pair_features
 from evaluator.encoders.text_encoder import TextEncoder
 from evaluator.judges.protocol import Numbers
-from evaluator.judges.texts import Referenced, Text, context_key, fold_of
+from evaluator.judges.texts import Referenced, Text, kin_of, named
 from evaluator.metrics.aspects import GRID, balanced_loss, beside_references, good_of, searched_beta
 from evaluator.metrics.inputs import Inputs, MissingInput
 from evaluator.metrics.metric import Measure
-from evaluator.metrics.networks import VALIDATION, tensor
+from evaluator.metrics.networks import parted, tensor
 from evaluator.metrics.out_of_fold import Features, Fit, Judged, out_of_fold, replies_of, scored
 from evaluator.metrics.ruber import OtherReplies, Unreferenced, ranking_loss
 
@@ -114,7 +114,7 @@ class Stage:
 
     texts: Sequence[Text]
     loss: Loss
-    contexts: Sequence[Sequence[str]] | None = None  # of the texts, where they are not their own
+    kin: Sequence[str] | None = None  # of the texts (`kin_of`), where it is not their own
     paired: bool = False  # texts 2 i and 2 i + 1 belong together: rows come in such pairs
 
 
@@ -144,8 +144,8 @@ def share_of_rate(losses: Sequence[float]) -> float:
 def learn(model: Reader, tokens: Encoder, stage: Stage, seed: int) -> None:
     """In place."""
     read, units = model.prepared(tokens, stage.texts), np.arange(len(stage.texts)).reshape(-1, 1 + stage.paired)  # (u, 1 or 2)
-    contexts = [text.context for text in stage.texts] if stage.contexts is None else stage.contexts
-    training, validation = _parted([contexts[row] for row in units[:, 0]], seed)
+    kin = kin_of(stage.texts) if stage.kin is None else stage.kin
+    training, validation = parted([kin[row] for row in units[:, 0]], seed)
     size = max(1, RECIPE.batch_size // units.shape[1])
     steps = -(-len(training) // size)
     best, noted = copy.deepcopy(model.state_dict()), []  # noted: validation losses
@@ -175,14 +175,6 @@ def learn(model: Reader, tokens: Encoder, stage: Stage, seed: int) -> None:
     model.eval()
 
 
-def _parted(contexts: Sequence[Sequence[str]], seed: int) -> tuple[Numbers, Numbers]:
-    """Rows (n,) that are learnt from, and those of the validation contexts; none where there are too few contexts."""
-    keys = [context_key(context) for context in contexts]
-    fold = fold_of(keys, VALIDATION, seed) if len(set(keys)) >= VALIDATION else dict.fromkeys(keys, 1)
-    kept = np.array([fold[key] == 0 for key in keys])
-    return np.flatnonzero(~kept), np.flatnonzero(kept)
-
-
 def _loss(model: Reader, tokens: Encoder, stage: Stage, read: Sequence[Sequences], rows: Numbers) -> float:
     model.eval()
     with torch.inference_mode():
@@ -210,7 +202,7 @@ def _started(encoder: TextEncoder, make: Callable[[], Reader], seed: int) -> Rea
 def discriminator(encoder: TextEncoder) -> Fit:
     def fit(texts: Sequence[Referenced], scores: Numbers, seed: int) -> Judged:
         human = replies_of(texts)
-        generated = list(dict.fromkeys(Text(text.context, text.output) for text in texts if not text.human))
+        generated = list(dict.fromkeys(Text(text.context, text.output, **named(text)) for text in texts if not text.human))
         if not generated:
             raise MissingInput("There are no generated outputs in the other folds, so nothing tells them from people's.")
         by_people = tensor(np.repeat([1.0, 0.0], [len(human), len(generated)]))
@@ -267,12 +259,13 @@ def aspects(encoder: TextEncoder, apart: bool) -> Fit:
                 "The texts with references in the other folds are all good or all not, so nothing can be learnt."
             )
         read, owner = beside_references([texts[i] for i in rows])
-        contexts, features = [texts[rows[i]].context for i in owner], Features(encoder)
-        found = [searched_beta(features, read, column[owner], contexts, seed) for column in good.T.numpy()]
+        of_rows, features = kin_of([texts[i] for i in rows]), Features(encoder)
+        kin = [of_rows[i] for i in owner]
+        found = [searched_beta(features, read, column[owner], kin, seed) for column in good.T.numpy()]
         beta = tensor(np.array(found))
         model = _started(encoder, lambda: PairReader(encoder, good.shape[1]), seed)
         loss = lambda logits, of: balanced_loss(logits, good[owner[of]].to(logits.device), beta.to(logits.device))
-        learn(model, encoder.encoder, Stage(read, loss, contexts), seed)
+        learn(model, encoder.encoder, Stage(read, loss, kin), seed)
 
         def judged(others: Sequence[Referenced]) -> Numbers:
             read, owner = beside_references(others)
@@ -291,7 +284,7 @@ def _next_utterances(texts: Sequence[Referenced], seed: int) -> list[Text]:
         return []
     rows = np.arange(len(replies))
     wrong = OtherReplies(replies).drawn(rows, np.random.default_rng([seed, 23]))
-    return [text for i in rows for text in (replies[i], Text(replies[i].context, replies[wrong[i]].output))]
+    return [text for i in rows for text in (replies[i], replace(replies[i], output=replies[wrong[i]].output))]
 
 
 def _bce(wanted: torch.Tensor) -> Loss:
@@ -315,4 +308,4 @@ def make(name: str, inputs: Inputs) -> tuple[Measure, dict[str, Any]]:
     learning = {"epochs": EPOCHS, "rate": RECIPE.learning_rate, "decay": DECAY, "lowest_rate": LOWEST}
     learning |= {"beta_within": max(GRID)} if name.startswith("aspects") else {}
     learnt_from = {"folds": len(set(training.folds)), "texts": len(training.texts), "seed": training.seed}
-    return measure, {**encoder.settings, **learning, **learnt_from, "encoder_learns": True, "out_of_fold": "by context"}
+    return measure, {**encoder.settings, **learning, **learnt_from, "encoder_learns": True, "out_of_fold": training.by}

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
-from django.db.models import Max
+from django.db.models import Max, Q
 
 from annotation import snapshots
 from annotation.models import Campaign, Checkpoint, Context, Output, Reference, Snapshot
+from annotation.models.corpus import TURN
 from annotation.snapshots import SnapshotContent, former_names, output_names
 from evaluator.comparator.examples import Exchange, aligned
 from evaluator.comparator.settings import Settings
@@ -59,8 +60,14 @@ def read(snapshot: Snapshot, criterion: str, with_judgments: bool, others: Seque
     judged = content.judgments if with_judgments else []
     sides = [((r["context"], *r["a"]), (r["context"], *r["b"])) for r in judged]
     judgment_rows = [(place(a), place(b), who(r), r["choice"]) for (a, b), r in zip(sides, judged)]
+    groups = groups_of(snapshot.campaign)  # as they are now: they are no part of a judgment
     texts = [
-        Text(tuple(content.contexts[key[0]]), of_output[key]["text"], context_id=f"{snapshot.campaign_id} {key[0]}")
+        Text(
+            tuple(content.contexts[key[0]]),
+            of_output[key]["text"],
+            context_id=f"{snapshot.campaign_id} {key[0]}",
+            group=groups.get(key[0], ""),
+        )
         for key in keys
     ]
     scale = {c["name"]: (c["low"], c["high"]) for c in content.criteria}
@@ -89,6 +96,7 @@ def read(snapshot: Snapshot, criterion: str, with_judgments: bool, others: Seque
         ceiling=_ceilings(
             [(r["context"], str(_key(r)), r["annotator"], r["value"]) for r in of_criterion[0]],
             [(a[0], (a, b), r["annotator"], r["choice"]) for (a, b), r in zip(sides, judged)],
+            groups,
         ),
     )
 
@@ -102,12 +110,12 @@ def _best_highest(content: SnapshotContent, rows: list[dict]) -> list[dict]:
     return [row | {"value": ends - row["value"]} for row in rows]
 
 
-def _ceilings(scores, judgments) -> dict:
+def _ceilings(scores, judgments, groups: Mapping[str, str]) -> dict:
     found = {}
     if scores:
-        found["scores"] = asdict(ceiling.from_scores(scores))
+        found["scores"] = asdict(ceiling.from_scores(scores, groups=groups))
     if judgments:
-        found["judgments"] = asdict(ceiling.from_judgments(judgments))
+        found["judgments"] = asdict(ceiling.from_judgments(judgments, groups=groups))
     return found
 
 
@@ -157,7 +165,17 @@ def training_lengths(campaign: Campaign) -> dict[int, int]:
 
 def text_in(context: Context, text: str) -> Text:
     """Its id is told from those of other campaigns, since a comparator may learn from several."""
-    return Text(tuple(context.turns), text, context_id=f"{context.campaign_id} {context.key}")
+    here = context.campaign_id
+    group = f"{here} {context.source}" if context.source else ""
+    return Text(tuple(context.turns), text, context_id=f"{here} {context.key}", group=group)
+
+
+def groups_of(campaign: Campaign) -> dict[str, str]:
+    """{a context's key: `Text.group`} of those that have one"""
+    contexts = campaign.contexts.filter(~Q(group="") | Q(metadata__has_key=TURN[0])).only(
+        "campaign", "key", "group", "metadata"
+    )
+    return {context.key: f"{campaign.pk} {context.source}" for context in contexts if context.source}
 
 
 def _origin(output: Output, lengths: Mapping[int, int]) -> Origin:
@@ -220,7 +238,8 @@ def examples(run: TrainingRun, recipe: Settings) -> TrainingMaterial:
         exchanges += [] if recipe.base else said
         counts.update(source.counts)
         ceilings[campaign.slug] = source.ceiling
-    pinned = hashlib.sha256(json.dumps([[asdict(t) for t in texts], [asdict(e) for e in exchanges]]).encode()).hexdigest()
+    told = [{name: value for name, value in asdict(text).items() if value or name != "group"} for text in texts]
+    pinned = hashlib.sha256(json.dumps([told, [asdict(e) for e in exchanges]]).encode()).hexdigest()
     provenance = {"sources": dict(counts), "ceilings": ceilings, "texts_sha256": pinned}
     return TrainingMaterial(
         texts, pairs, _in_line(scores), ratings, [run.criterion, *others], exchanges, parts, np.array(beside), provenance

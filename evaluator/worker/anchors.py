@@ -76,7 +76,8 @@ def _compared(of: AnchorSet, first: Sequence[str], now: Sequence[str], source: s
     for pair in source.pairs:
         judged.setdefault((source.keys[pair.a], source.keys[pair.b]), []).append(pair)
     people = [_said(judged[tuple(a), tuple(b)]) for a, b in of.pairs]
-    found = drift(first, now, np.array(people), [a[0] for a, _ in of.pairs], of.seed)
+    groups = sources.groups_of(of.snapshot.campaign)
+    found = drift(first, now, np.array(people), [groups.get(a[0], a[0]) for a, _ in of.pairs], of.seed)
     return vars(found) if found else None
 
 

@@ -17,7 +17,6 @@ from evaluator.comparator import untrained
 from evaluator.comparator.joint_model import JointComparator
 from evaluator.comparator.predict import Comparator
 from evaluator.comparator.transfer import MOST_OUTPUTS, centre, transfer
-from evaluator.judges.texts import context_key
 from evaluator.metaevaluation import card_figures
 from evaluator.metaevaluation.card_figures import JudgedTexts
 from evaluator.metaevaluation.held_out import probabilities_by_other_folds
@@ -62,17 +61,18 @@ def on_its_own(comparator: Comparator | JointComparator, shown, utilities: np.nd
     calibration, correlations by campaign, attacks, flips. On people's pairs, as the training measures itself; where there are
     none of those, attacks and flips alone, on all pairs."""
     recipe = comparator.manifest.settings
-    learnt = [p for p in shown.pairs if recipe.learns_from(p.source) and p.criterion == 0 and not shown.beside[p.a]]
+    measured = [not beside and not comparator.manifest.taught(text) for text, beside in zip(shown.texts, shown.beside)]  # (n,)
+    learnt = [p for p in shown.pairs if recipe.learns_from(p.source) and p.criterion == 0 and measured[p.a]]
     by_people = [pair for pair in learnt if pair.source in BY_PEOPLE]
     pairs = by_people or learnt
     judged = JudgedTexts(shown.texts, pairs, np.where(shown.beside, np.nan, shown.scores[:, 0]), shown.ratings)
     a, b, targets, weights = as_arrays(pairs)
-    folds = np.array([comparator.manifest.folds[context_key(judged.texts[i].context)] for i in a], dtype=int)
+    folds = np.array([comparator.manifest.fold_of(judged.texts[i]) for i in a], dtype=int)
     if comparator.kind == "pairwise":
         p = comparator.compare([judged.texts[i] for i in a], [judged.texts[i] for i in b]).probabilities
     else:
         p = probabilities_by_other_folds(utilities[a] - utilities[b], targets, weights, folds, recipe.ties)
-    calibration = card_figures.calibration(p, targets, weights, judged.contexts[a], seed) if by_people else None
+    calibration = card_figures.calibration(p, targets, weights, judged.units[a], seed) if by_people else None
     expected = comparator.expected(utilities[:, None])[:, 0]  # (n,)
     words = np.array([len(text.output.split()) for text in judged.texts], dtype=float)
     report(0.1, "Turning the sides round")
@@ -93,14 +93,14 @@ def on_its_own(comparator: Comparator | JointComparator, shown, utilities: np.nd
 
 
 def _of(judged: JudgedTexts, values: np.ndarray, part: slice) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return values[part], judged.scores[part], judged.contexts[part]
+    return values[part], judged.scores[part], judged.units[part]
 
 
 def _above_cosine(
     comparator: Comparator | JointComparator, judged: JudgedTexts, expected: np.ndarray, part: slice, seed: int
 ) -> dict | None:
     cosines = untrained.cosines(comparator.untrained, comparator.encoder, judged.texts[part])
-    return card_figures.above_cosine(expected[part], cosines, judged.scores[part], judged.contexts[part], seed)
+    return card_figures.above_cosine(expected[part], cosines, judged.scores[part], judged.units[part], seed)
 
 
 def attacks(
@@ -145,9 +145,9 @@ def where_it_did_not_learn(comparator: Comparator | JointComparator, campaign: C
     probabilities are from what people said: of kind "here" by scale and ties that are fitted anew on their pairs (refit),
     and as_it_came; of kind "unknown" where these are too few, with how many more it takes (needed). left_out, where there are
     any: the campaign's contexts that all members learned from beside others."""
-    seen = set(comparator.manifest.beside)
-    keys = {context_key(turns) for turns in campaign.contexts.values_list("turns", flat=True)} if seen else set()
-    left_out = {"left_out": len(keys & seen)} if keys & seen else {}
+    asked = [sources.text_in(context, "") for context in campaign.contexts.all()] if comparator.manifest.beside else []
+    seen = len({text.context for text in asked if comparator.manifest.taught(text)})
+    left_out = {"left_out": seen} if seen else {}
     snapshot = latest_snapshot(campaign)
     judged = _judged(snapshot, comparator) if snapshot else None
     if snapshot is None or judged is None:
@@ -211,9 +211,7 @@ def _accepted(snapshot: Snapshot, comparator: Comparator | JointComparator) -> t
     if found.warning:
         raise Refused(found.warning)
     source = sources.read(snapshot, found.criterion, found.judgments)
-    judged = JudgedTexts(source.texts, source.pairs, source.scores[:, 0], source.ratings).without(
-        set(comparator.manifest.beside)
-    )
+    judged = JudgedTexts(source.texts, source.pairs, source.scores[:, 0], source.ratings).without(comparator.manifest.taught)
     if not judged.texts:
         raise Refused("It learned from every context that people judged there.")
     return judged, found.criterion

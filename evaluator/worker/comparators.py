@@ -45,18 +45,25 @@ def text_of(output: Output) -> Text:
 
 
 def load(version: ComparatorVersion) -> Comparator | JointComparator:
+    """One that was uploaded knows contexts by their words alone: groups have their names within an installation."""
     try:
-        return architectures.load(folder(version))
+        comparator = architectures.load(folder(version))
     except (pretrained.BadCheckpoint, ValueError) as error:  # ValueError: there is no such device
         raise Refused(f"Comparator {version.name} cannot be used. {error}") from error
+    if version.settings.get("uploaded"):
+        comparator.manifest = comparator.manifest.without_groups()
+    return comparator
 
 
-def learnt_beside(version: ComparatorVersion) -> set[str]:
-    """Keys of the contexts that every member learned from (`Manifest`); none where its file cannot be read."""
+def taught(version: ComparatorVersion) -> Callable[[Text], bool] | None:
+    """Of a text, did every member learn from its context or group (`Manifest.taught`)? None where that is so of no text, or its
+    file cannot be read."""
     try:
-        return set(storage.load_manifest(folder(version)).beside)
+        manifest = storage.load_manifest(folder(version))
     except pretrained.BadCheckpoint:
-        return set()
+        return None
+    manifest = manifest.without_groups() if version.settings.get("uploaded") else manifest
+    return manifest.taught if manifest.beside else None
 
 
 def check(folder: Path) -> storage.Manifest:

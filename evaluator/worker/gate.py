@@ -6,7 +6,6 @@ import numpy as np
 
 from annotation.models import Campaign, Snapshot
 from core.errors import Refused
-from evaluator.judges.texts import context_key
 from evaluator.metaevaluation import gate
 from evaluator.metaevaluation.agreement import accuracy
 from evaluator.metaevaluation.pairs import JudgedPair
@@ -51,11 +50,10 @@ def _on_people(version: ComparatorVersion, campaign: Campaign) -> list[gate.Gate
         return [gate.GateQuestion("Better than chance?", False, str(refused))]
     outputs = sources.outputs_of(snapshot, source.keys)
     known = [p for p in source.pairs if _both_still_there(source, outputs, p)]
-    seen = comparators.learnt_beside(version)
-    pairs = [p for p in known if _context(source, p) not in seen]
+    pairs = [pair for pair, is_out in zip(known, _held_out(version, source, known), strict=True) if is_out]
     if not _any_clear(pairs):
         return [_unmeasured(": it learned from every context where they have one." if _any_clear(known) else ".")]
-    contexts = np.unique([source.keys[p.a][0] for p in pairs], return_inverse=True)[1]
+    units = np.unique([source.texts[p.a].group or source.keys[p.a][0] for p in pairs], return_inverse=True)[1]
 
     def ahead(value) -> np.ndarray:
         """(p,) by how much the first side's value(key) is the larger."""
@@ -68,20 +66,25 @@ def _on_people(version: ComparatorVersion, campaign: Campaign) -> list[gate.Gate
     candidate, seed = ahead_by(version), version.seed
     longer = ahead(lambda key: len(outputs[key].text.split()))
     asked = [
-        gate.better_than_chance(accuracy(candidate, pairs, contexts, seed)),
-        gate.not_below("“longer is better”", candidate, longer, pairs, contexts, seed),
+        gate.better_than_chance(accuracy(candidate, pairs, units, seed)),
+        gate.not_below("“longer is better”", candidate, longer, pairs, units, seed),
     ]
     current = comparator_in_use(campaign)
     if current is not None and current != version:
-        seen = comparators.learnt_beside(current)
-        both = np.array([_context(source, p) not in seen for p in pairs])  # (p,) held out for the two
+        both = np.array(_held_out(current, source, pairs))  # (p,) held out for the two
         of_both = [p for p, held_out in zip(pairs, both, strict=True) if held_out]
         name = f"{current.name}, the one in use"
         try:
-            asked.append(gate.not_below(name, candidate[both], ahead_by(current)[both], of_both, contexts[both], seed))
+            asked.append(gate.not_below(name, candidate[both], ahead_by(current)[both], of_both, units[both], seed))
         except Refused:
             asked.append(gate.unreadable(name))
     return asked
+
+
+def _held_out(version: ComparatorVersion, source: sources.Source, pairs: list[JudgedPair]) -> list[bool]:
+    """(p,) whether a member did not learn from the pair's context or group."""
+    taught = comparators.taught(version)
+    return [not (taught and taught(source.texts[pair.a])) for pair in pairs]
 
 
 def _any_clear(pairs: list[JudgedPair]) -> bool:
@@ -98,10 +101,6 @@ def _snapshot(version: ComparatorVersion, campaign: Campaign) -> Snapshot | None
     """The one it learned from and was measured on, else the campaign's newest."""
     learnt = campaign.snapshots.filter(digest__in=version.snapshots).first() if learned_from(version, campaign) else None
     return learnt or campaign.snapshots.first()
-
-
-def _context(source: sources.Source, pair) -> str:
-    return context_key(source.texts[pair.a].context)
 
 
 def _read_from(version: ComparatorVersion, campaign: Campaign, snapshot: Snapshot) -> tuple[str, bool]:

@@ -15,7 +15,7 @@ from evaluator.judge_tables import imports
 from evaluator.judges import protocol
 from evaluator.judges.jury import Juror, Jury
 from evaluator.judges.protocol import Numbers, OnProgress, Preferences, by_order, differences, likeliest
-from evaluator.judges.texts import Text, context_key, place_of
+from evaluator.judges.texts import Text, place_of
 from evaluator.models import Judge
 from evaluator.worker import comparators
 from evaluator.worker.judge_tables.material import Material, material, metric_of
@@ -74,8 +74,7 @@ class FreshComparator:
     def compare(
         self, texts_a: Sequence[Text], texts_b: Sequence[Text], *, on_progress: OnProgress | None = None
     ) -> Preferences:
-        seen = set(self.comparator.manifest.beside)
-        new = np.array([context_key(text.context) not in seen for text in texts_a], dtype=bool)  # (n,)
+        new = np.array([not self.comparator.manifest.taught(text) for text in texts_a], dtype=bool)  # (n,)
         a, b = ([text for text, fresh in zip(side, new, strict=True) if fresh] for side in (texts_a, texts_b))
         probabilities, choices = np.full((len(new), 3), np.nan), np.full(len(new), "", dtype="<U3")
         if a:

@@ -11,7 +11,7 @@ import numpy as np
 from annotation.models import Context, Output, Reference, Snapshot
 from core.errors import Refused
 from evaluator.judges import protocol
-from evaluator.judges.texts import Referenced, Text
+from evaluator.judges.texts import Referenced, Text, named
 from evaluator.metaevaluation.refit import FIRST_PAIRS, Refit, log_odds
 from evaluator.models import ComparatorVersion, Judge
 from evaluator.versions.selectors import refit
@@ -120,7 +120,8 @@ class NewTexts:
 
     def _with_references(self, texts: Sequence[NewText]) -> list[Referenced]:
         return [
-            Referenced(text.context, text.output, tuple(self.references[pk][1]), logprob=logprob) for pk, text, logprob in texts
+            Referenced(text.context, text.output, tuple(self.references[pk][1]), logprob=logprob, **named(text))
+            for pk, text, logprob in texts
         ]
 
 

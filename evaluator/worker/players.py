@@ -36,10 +36,10 @@ from evaluator.judges.protocol import (
     meetings,
     verdicts_on,
 )
-from evaluator.judges.texts import Referenced, context_key, place_of
+from evaluator.judges.texts import Referenced, kin_of, place_of
 from evaluator.metaevaluation.card_figures import JudgedTexts
 from evaluator.metaevaluation.refit import FIRST_PAIRS, refit_utilities
-from evaluator.metrics.inputs import FOLDS, ModelSource, Training, turns_of
+from evaluator.metrics.inputs import ModelSource, Training, turns_of
 from evaluator.metrics.registry import build
 from evaluator.models import Judge
 from evaluator.offers import model_of, prompt_of
@@ -165,9 +165,8 @@ def _references(campaign: Campaign) -> dict[str, list[str]]:
 def metric(settings: Mapping[str, Any], texts: Sequence[Referenced], known: Material | None) -> PointwiseJudge:
     """settings: of its row; texts: whose contexts it may count from, and learn from where nobody judged."""
     training = known.training if known else None
-    contexts = len({context_key(text.context) for text in texts})
-    if training is None and contexts > 1:
-        training = Training.dealt(texts, folds=min(FOLDS, contexts))
+    if training is None and len(set(kin_of(texts))) > 1:
+        training = Training.dealt(texts)
     name, model = settings["metric"], model_named(settings)
     given = model_given(name, model, known.models if known else {})
     return build(name, corpus=turns_of(texts), training=training, **given)

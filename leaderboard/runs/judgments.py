@@ -13,6 +13,7 @@ from annotation.models import Context
 from evaluator.judges.degenerate_outputs import degenerate_shares
 from evaluator.judges.texts import Text
 from evaluator.selection.rules import asked_of
+from evaluator.trainings.sources import text_in
 from leaderboard.models import Run, RunCheckpoint, RunComparison
 from leaderboard.runs.curve import finite, judged, keep_verdict, rules_of
 
@@ -144,6 +145,6 @@ def _compare(run: Run, new: RunCheckpoint, judge: RunJudge, outputs: Sequence[Wr
 
 def written(run: Run, checkpoint: RunCheckpoint) -> list[Written]:
     """(n,) in the order of the run's contexts."""
-    turns = {c.pk: tuple(c.turns) for c in Context.objects.filter(pk__in=run.contexts).only("turns")}
+    empty = {context.pk: text_in(context, "") for context in Context.objects.filter(pk__in=run.contexts)}
     rows = {pk: (text, said) for pk, text, said in checkpoint.outputs.values_list("context_id", "text", "log_probability")}
-    return [Written(pk, Text(turns[pk], rows[pk][0]), rows[pk][1]) for pk in run.contexts]
+    return [Written(pk, Text(empty[pk].context, rows[pk][0], group=empty[pk].group), rows[pk][1]) for pk in run.contexts]

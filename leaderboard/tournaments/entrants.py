@@ -119,7 +119,7 @@ def _entrants(campaign: Campaign, which_outputs: Q, which_contexts: Q, then: dat
     so that no digit depends on the order in which rows came in. then: when."""
     there = campaign.contexts.filter(which_contexts)
     contexts = sorted(there.values_list("key", "pk", "group"))
-    turns = frozenset(there.filter(metadata__has_keys=TURN).order_by().values_list("pk", flat=True))
+    turns = dict(there.filter(metadata__has_keys=TURN).order_by().values_list("pk", f"metadata__{TURN[0]}"))
     found = (
         Output.objects.filter(which_outputs, context__campaign=campaign)
         .select_related("context", "system", "checkpoint")
@@ -128,7 +128,7 @@ def _entrants(campaign: Campaign, which_outputs: Q, which_contexts: Q, then: dat
     )
     playing = sorted(of_newest_checkpoints(found, then), key=lambda o: (o.system.name, o.context.key, o.sample, o.pk))
     systems = {output.system_id: output.system for output in playing}
-    groups = {pk: group for _, pk, group in contexts}
+    groups = {pk: group or str(turns.get(pk, "")) for _, pk, group in contexts}  # `Context.source`
     former = former_names(campaign)
     by_name = sorted(systems.values(), key=lambda system: system.name)
-    return Entrants(by_name, list(groups), playing, former, list(groups.values()), turns)
+    return Entrants(by_name, list(groups), playing, former, list(groups.values()), frozenset(turns))

@@ -1,7 +1,7 @@
 """Playing a tournament: what people's answers give, or what a comparator decides, and then the ratings."""
 
 from collections import Counter
-from collections.abc import Callable, Set
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -30,7 +30,7 @@ from leaderboard.tournaments.context_results import shares
 from leaderboard.tournaments.diagnostics import diagnostics
 from leaderboard.tournaments.entrants import Entrants, entrants_of
 from leaderboard.tournaments.people_games import PeopleAnswers
-from leaderboard.tournaments.prediction_powered import calibrated
+from leaderboard.tournaments.prediction_powered import Taught, calibrated
 from leaderboard.tournaments.record import record
 from leaderboard.tournaments.samples import drawn_ids, sampled, three_scores
 
@@ -40,9 +40,9 @@ Report = Callable[[float, str], None]
 Judging = Callable[..., Verdicts]  # evaluator.worker.comparators.verdicts, or of another judge `leaderboard.tasks` makes one
 
 
-def play(tournament: Tournament, report: Report, judging: Judging | None = None, learnt: Set[str] = frozenset()) -> Tournament:
+def play(tournament: Tournament, report: Report, judging: Judging | None = None, taught: Taught | None = None) -> Tournament:
     """Play and record. judging: evaluator.worker.comparators.verdicts, handed in because only a task body may load torch;
-    learnt: keys of the contexts that every member of the comparator learned from (evaluator.worker.comparators.learnt_beside).
+    taught: whether every member of the comparator learned from a text's context or group (evaluator.worker.comparators.taught).
 
     What plays was fixed when the tournament was recorded and every draw comes from its seed, so a tournament that was
     cancelled and is started again plays the games it would have played; outputs that were judged are not judged again.
@@ -61,7 +61,7 @@ def play(tournament: Tournament, report: Report, judging: Judging | None = None,
     if row_facts.reads_answers(tournament):
         entrants, found = _of_people(tournament, entrants, answers, people, report)
     else:
-        found = _found(tournament, entrants, answers, people, verdicts, learnt, report)
+        found = _found(tournament, entrants, answers, people, verdicts, taught, report)
     if tournament.level == Tournament.Level.SYSTEM:
         games = found.played.games
         found = replace(found, beside=diagnostics(tournament, entrants, games, answers, found.speaks_of(tournament)))
@@ -108,7 +108,7 @@ def _found(
     answers: PeopleAnswers,
     people: Games,
     verdicts: Verdicts | None,
-    learnt: Set[str],
+    taught: Taught | None,
     report: Report,
 ) -> Found:
     """What the tournament finds, by who judges and who plays."""
@@ -120,7 +120,7 @@ def _found(
         played = Played(games, "asked" if tournament.wanted_games else "all", verdicts=verdicts)
         return Found(played, board, three_scores=scores, outputs=outputs, points=points)
     if tournament.basis == Tournament.Basis.CORRECTED:
-        corrected = calibrated(tournament, entrants, answers, verdicts, learnt)
+        corrected = calibrated(tournament, entrants, answers, verdicts, taught)
         return Found(Played(corrected.games), corrected.rated, people=corrected.people, doubts=corrected.doubts)
     return _rated(tournament, entrants, _comparator_plays(tournament, entrants, verdicts, report), report)
 

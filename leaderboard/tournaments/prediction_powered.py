@@ -1,6 +1,6 @@
 """People and comparator together on one board (`rating.prediction_powered`), read from the snapshot and the utilities."""
 
-from collections.abc import Set
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -8,7 +8,8 @@ import numpy as np
 from core.errors import Refused
 from evaluator.judges.jury import UNJUDGED
 from evaluator.judges.protocol import AskedVerdicts, Verdicts
-from evaluator.judges.texts import context_key
+from evaluator.judges.texts import Text
+from evaluator.trainings.sources import text_in
 from leaderboard.boards.basis import AnswersLeftOut, BoardPeople, BoardWorth, Transport
 from leaderboard.boards.board import Doubt
 from leaderboard.models import Tournament
@@ -30,6 +31,8 @@ from leaderboard.tournaments.entrants import Entrants
 from leaderboard.tournaments.people_games import PeopleAnswers, as_pairs, games_of, read_answers
 from leaderboard.tournaments.rate import Known, Rated
 
+Taught = Callable[[Text], bool]  # was a judge taught what people said of the text's context or its group?
+
 
 @dataclass(frozen=True)
 class Corrected:
@@ -43,16 +46,16 @@ class Corrected:
 
 
 def calibrated(
-    tournament: Tournament, entrants: Entrants, answers: PeopleAnswers, verdicts: Verdicts, learnt: Set[str]
+    tournament: Tournament, entrants: Entrants, answers: PeopleAnswers, verdicts: Verdicts, taught: Taught | None
 ) -> Corrected:
-    """The board of people corrected by a comparator. learnt: keys of the contexts that every member of the comparator learned
-    from. What people said there is left out, since the comparator was taught it and would seem to foresee it."""
+    """The board of people corrected by a comparator. taught: whether every member of the comparator learned from a text's
+    context or group. What people said there is left out, since the comparator was taught it and would seem to foresee it."""
     about = f"scores of {tournament.criterion!r}" if tournament.criterion else "judgments of pairs"
     given, gone = games_of(entrants, answers, tournament.seed), answers.left_out
     whole = len(answers) + gone
     if not len(given):
         raise Refused(f"No game follows from people's {about}, so the comparator cannot be calibrated.")
-    answers = _not_taught(tournament, entrants, answers, learnt)
+    answers = _not_taught(tournament, entrants, answers, taught)
     people = games_of(entrants, answers, tournament.seed)
     if not len(people):
         raise Refused(
@@ -147,12 +150,12 @@ def _by_answers(
     return replace(board, games=games, standings=standings, count=len(games), by_answers=False, is_corrected=True)
 
 
-def _not_taught(tournament: Tournament, entrants: Entrants, answers: PeopleAnswers, learnt: Set[str]) -> PeopleAnswers:
-    """People's answers in other contexts than these."""
-    if not learnt:
+def _not_taught(tournament: Tournament, entrants: Entrants, answers: PeopleAnswers, taught: Taught | None) -> PeopleAnswers:
+    """People's answers in contexts that the judge was not taught."""
+    if taught is None:
         return answers
-    turns = dict(tournament.campaign.contexts.values_list("pk", "turns"))
-    return answers.of_contexts(entrants, np.array([context_key(turns[pk]) not in learnt for pk in entrants.contexts]))
+    new = {context.pk: not taught(text_in(context, "")) for context in tournament.campaign.contexts.all()}
+    return answers.of_contexts(entrants, np.array([new[pk] for pk in entrants.contexts]))
 
 
 def decided(entrants: Entrants, verdicts: Verdicts, a: np.ndarray, b: np.ndarray) -> tuple[Games, np.ndarray]:

@@ -84,7 +84,7 @@ def test_brought_to_its_lender_it_is_measured_on_nothing_that_it_learned(world, 
     if installation == "another":
         ComparatorVersion.objects.update(metrics=lent.metrics | {"fingerprint": "another"})
     came = brought_to(lender, lent)
-    assert (came == lent) == (installation == "the same") and len(comparators.learnt_beside(came)) == 12
+    assert (came == lent) == (installation == "the same") and len(comparators.load(came).manifest.beside) == 12
     asked = {one["question"]: one for one in came.gates["lender"]}
     assert not asked["Better than chance?"]["passed"]
     assert asked["Better than chance?"]["answer"].endswith("it learned from every context where they have one.")
@@ -135,7 +135,7 @@ def test_a_file_of_before_names_no_context_beside(lent):
     record = storage.read_json(folder / "comparator.json")
     assert record.pop("beside")
     storage.write_json(record, folder / "comparator.json")
-    assert comparators.load(lent).manifest.beside == [] and comparators.learnt_beside(lent) == set()
+    assert comparators.load(lent).manifest.beside == [] and comparators.taught(lent) is None
 
 
 class TestOfAnotherCriterion:

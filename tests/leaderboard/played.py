@@ -1,7 +1,5 @@
 """Tournaments of the small world, by people and by a judge without weights."""
 
-from collections.abc import Set
-
 import numpy as np
 import pytest
 
@@ -11,6 +9,7 @@ from evaluator.roster import judge_of
 from leaderboard import tasks
 from leaderboard.models import Tournament
 from leaderboard.tournaments import play
+from leaderboard.tournaments.prediction_powered import Taught
 from leaderboard.tournaments.start import start_tournament
 
 
@@ -65,9 +64,9 @@ def by_comparator(campaign, **options) -> Tournament:
     return play.play(start_tournament(campaign, "judge", _judge(campaign, options), foreground=True, **options), quiet, strict)
 
 
-def calibrated(campaign, learnt: Set[str] = frozenset(), **options) -> Tournament:
+def calibrated(campaign, taught: Taught | None = None, **options) -> Tournament:
     return play.play(
-        start_tournament(campaign, "corrected", _judge(campaign, options), foreground=True, **options), quiet, strict, learnt
+        start_tournament(campaign, "corrected", _judge(campaign, options), foreground=True, **options), quiet, strict, taught
     )
 
 

@@ -142,7 +142,8 @@ def reply_pairs(given: Sequence[Exchange]) -> tuple[list[Text], list[JudgedPair]
         if others:
             other = others[int(_by_hash(f"{exchange.dialogue}:{exchange.context}"), 16) % len(others)]
             pairs.append(JudgedPair(len(texts), len(texts) + 1, A_BETTER, 1.0, "dialogues"))
-            texts += [Text(exchange.context, exchange.replies[0]), Text(exchange.context, other.replies[0])]
+            replies = exchange.replies[0], other.replies[0]
+            texts += [Text(exchange.context, reply, group=exchange.dialogue) for reply in replies]
     return texts, pairs
 
 

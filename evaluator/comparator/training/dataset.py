@@ -1,4 +1,4 @@
-"""The training data of a comparator as arrays: split by context, tokenised, dealt into batches."""
+"""The training data of a comparator as arrays: split by context or group, tokenised, dealt into batches."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -18,12 +18,22 @@ from evaluator.comparator.utility_model import UtilityModel
 from evaluator.encoders import pretrained
 from evaluator.encoders.encoding import Encoder, Sequences
 from evaluator.encoders.hidden_states import Tick
-from evaluator.judges.texts import Text, context_key, fold_of, place_of
+from evaluator.judges.texts import (
+    BESIDE,
+    Text,
+    common_words,
+    context_key,
+    fold_of,
+    folds_by_key,
+    keys_of,
+    kin_of,
+    place_of,
+    unit_of,
+)
 from evaluator.metaevaluation.pairs import BY_PEOPLE, JudgedPair, as_arrays
 
 FAMILIAR_SHARE = 0.75  # of the contexts learnt from are no longer than what counts as familiar. Our choice.
 MIXED, UNJUDGED, JUDGED = "mixed", "unjudged", "judged"  # what a stage of training learns from: all, or one of the two
-BESIDE = 10**6  # no fold: learnt from by all members and measured by none
 
 
 @dataclass(frozen=True)
@@ -40,11 +50,17 @@ class Data:
     criterion: np.ndarray  # (p,) which of the criteria each pair speaks of
     scores: np.ndarray  # (n, c) by each criterion 0..1, NaN where unknown
     contexts: np.ndarray  # (n,) context number
+    units: np.ndarray  # (n,) number of what intervals draw: the context, or its group
     folds: np.ndarray  # (n,) -1 where the context has neither pair nor score, BESIDE where all members learn from it
+    common: np.ndarray  # (n,) True where nobody learns from it, since its words are in several folds
     encoder: Encoder
     sequences: Sequences
     cosines: torch.Tensor  # (n,)
     likeness: np.ndarray  # (n,) to references
+
+    def taught_without(self, fold: int) -> np.ndarray:
+        """(n,) what the member without this fold may learn from"""
+        return np.asarray((self.folds != fold) & (self.folds >= 0) & ~self.common)
 
     @property
     def criteria(self) -> int:
@@ -93,20 +109,30 @@ def checked(examples: Examples, settings: Settings) -> Examples:
 
 
 def split(examples: Examples, folds: int, seed: int) -> dict[str, int]:
-    """The fold of each context (by its key) that has a pair or a score and a text that is measured; BESIDE for the others
-    with a pair or a score."""
+    """The folds of contexts and groups (by their keys) that have a pair or a score and a text that is measured; BESIDE for the
+    others with a pair or a score. A group is in one fold, and so are equal contexts (`kin_of`)."""
     keys = [context_key(text.context) for text in examples.texts]
     for pair in examples.pairs:
         if place_of(examples.texts[pair.a]) != place_of(examples.texts[pair.b]):
             raise ValueError(f"Texts {pair.a} and {pair.b} are compared but do not share a context.")
-    used = {keys[pair.a] for pair in examples.pairs}
-    used |= {key for key, scores in zip(keys, examples.scores, strict=True) if not np.isnan(scores).all()}
+    used = _used(examples, keys)
     measured = {key for key, beside in zip(keys, examples.beside, strict=True) if not beside}
     criteria = range(len(examples.criteria))
     if missing := set(criteria) - {pair.criterion for pair in examples.pairs if keys[pair.a] in measured}:
         which = f" by criterion {min(missing) + 1} of {len(criteria)}" if len(criteria) > 1 else ""
         raise ValueError(f"There is no pair of outputs on which the comparator could be measured{which}.")
-    return {**dict.fromkeys(used, BESIDE), **fold_of(used & measured, folds, seed)}
+    rows = [i for i, key in enumerate(keys) if key in used]
+    texts = [examples.texts[i] for i in rows]
+    kin = kin_of(texts)
+    what = "groups of contexts" if len(set(kin)) < len(used) else "different contexts"
+    dealt = fold_of([own for i, own in zip(rows, kin) if keys[i] in measured], folds, seed, what)
+    return folds_by_key(texts, [dealt.get(own, BESIDE) for own in kin])
+
+
+def _used(examples: Examples, keys: Sequence[str]) -> set[str]:
+    """Of the keys (n,) of the texts' contexts, those of which a text has a pair or a score."""
+    scored = {key for key, scores in zip(keys, examples.scores, strict=True) if not np.isnan(scores).all()}
+    return scored | {keys[pair.a] for pair in examples.pairs}
 
 
 def prepare(
@@ -132,6 +158,8 @@ def prepare(
         hidden = learnt_from.hidden_from(text.context for text in texts) if references else ()
         cosines, likeness = beside_pairs(matcher, references, encoder, texts, tick, hidden)
     keys = [context_key(text.context) for text in texts]
+    used = _used(examples, keys)
+    of_texts = [folds[keys_of(text)[0]] if key in used else -1 for key, text in zip(keys, texts)]
     contexts = _numbered([place_of(text) for text in texts])
     a, b, learnt, _ = as_arrays(pairs)
     criterion = np.array([pair.criterion for pair in pairs])  # (p,)
@@ -149,7 +177,9 @@ def prepare(
         criterion=criterion,
         scores=scores,
         contexts=np.array(contexts),
-        folds=np.array([folds.get(key, -1) for key in keys]),
+        units=np.array(_numbered([unit_of(text) for text in texts])),
+        folds=np.array(of_texts),
+        common=np.array(common_words(texts, of_texts)),
         encoder=encoder,
         sequences=sequences,
         cosines=cosines,
@@ -166,6 +196,7 @@ def fingerprint_of(examples: Examples, settings: Settings, seed: int, encoder_sh
     by_place = _numbered([place_of(text) for text in examples.texts])
     by_text = _numbered([context_key(text.context) for text in examples.texts])
     rows += [by_place] if by_place != by_text else []  # not the ids, which differ between databases
+    rows += [_numbered([unit_of(text) for text in examples.texts])] if any(text.group for text in examples.texts) else []
     return storage.digest([recipe, rows])
 
 

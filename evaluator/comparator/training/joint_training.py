@@ -32,7 +32,7 @@ def start(run: Run, fold: int) -> JointModel:
 def batches(data: Data, fold: int, size: int, rng: np.random.Generator, stage: str) -> list[np.ndarray]:
     """A stage's pairs of the other folds in an order drawn anew, `size` at a time, of similar length as far as BUCKET steps
     allow."""
-    pairs = rng.permutation(((data.folds[data.a] != fold) & of_stage(data, stage)).nonzero()[0])  # (p',)
+    pairs = rng.permutation((data.taught_without(fold)[data.a] & of_stage(data, stage)).nonzero()[0])  # (p',)
     outputs = np.array([sum(segments) for segments in data.sequences.segments])  # (n,) tokens of each
     lengths = np.minimum(data.sequences.lengths[data.a[pairs]] + outputs[data.b[pairs]], data.encoder.max_length)  # (p',)
     buckets = np.arange(len(pairs)) // (size * BUCKET)  # (p',)
@@ -88,12 +88,23 @@ def out_of_fold(records: list[dict[str, Any]], run: Run, whole: None = None, tic
     p = orders.mean(1)  # (p', 3)
     if run.settings.guards:
         p = guard(p, [data.texts[i] for i in a], [data.texts[i] for i in b])
-    pairs, contexts = [data.pairs[i] for i in judged], data.contexts[a]
-    found = worth(p[:, 0] - p[:, 2], likeliest(p), p, data.texts, pairs, contexts, run.seed)
+    pairs, units = [data.pairs[i] for i in judged], data.units[a]
+    found = worth(p[:, 0] - p[:, 2], likeliest(p), p, data.texts, pairs, units, run.seed)
     flipped = likeliest(orders[:, 0]) != likeliest(orders[:, 1])  # (p',)
-    circles = [counts for record in records for counts in record["triples"]]
-    consistency = measure_consistency(flipped, contexts, circles, run.seed)
+    consistency = measure_consistency(flipped, units, _circles(records, data), run.seed)
     return [OutOfFold(Head(1.0, 0.0, 0.0), scores, replace(found, consistency=consistency))]
+
+
+def _circles(records: list[dict[str, Any]], data: Data) -> list[tuple[int, int]]:
+    """(circular, all) triples of each unit that intervals draw."""
+    found: dict[int, tuple[int, int]] = {}
+    for fold, record in enumerate(records):
+        rows = np.flatnonzero(data.folds == fold)
+        first = np.unique(data.contexts[rows], return_index=True)[1]
+        for unit, (circular, every) in zip(data.units[rows[first]].tolist(), record["triples"], strict=True):
+            known = found.get(unit, (0, 0))
+            found[unit] = (known[0] + circular, known[1] + every)
+    return list(found.values())
 
 
 def _round_robin(p: np.ndarray, rows: np.ndarray, a: np.ndarray, b: np.ndarray, data: Data, guards: bool) -> dict[str, Any]:

@@ -26,7 +26,7 @@ class HeldOut:
     likeness: np.ndarray  # (n,) to references
     scores: np.ndarray  # (n,) people's mean, 0..1, NaN where unknown
     texts: Sequence[Text]  # (n,)
-    contexts: np.ndarray  # (n,) context number
+    units: np.ndarray  # (n,) number of what intervals draw: the context, or its group
     folds: np.ndarray  # (n,)
     pairs: Sequence[JudgedPair]  # by people
     lack: np.ndarray | None = None  # (n,) of being whole, by directions that did not see the context; None: not known
@@ -89,7 +89,7 @@ def judge(held: HeldOut, settings: Settings, seed: int) -> OutOfFold:
     slope, intercept = fit_level(u, held.scores)
     head = replace(head, scale=logits * scale, references=logits * references, guard=logits * guard, whole=logits * whole)
     head = replace(head, slope=slope, intercept=intercept)
-    found = evaluate(u, held.texts, held.pairs, held.contexts[a], held.folds[a], seed, settings.ties)
+    found = evaluate(u, held.texts, held.pairs, held.units[a], held.folds[a], seed, settings.ties)
     return OutOfFold(head, u, found, elsewhere.scaled(logits))
 
 

@@ -1,6 +1,6 @@
-"""Cross-fitted training: K members, each without one fold of the contexts, so that every judged context has a member
-that has not seen it; all start from one self-supervised base where one was made before, or where there are dialogues. Read
-from `fit` downwards."""
+"""Cross-fitted training: K members, each without one fold of the contexts or their groups, so that every judged context has a
+member that has seen neither it nor its group; all start from one self-supervised base where one was made before, or where there
+are dialogues. Read from `fit` downwards."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -19,23 +19,14 @@ from evaluator.comparator.settings import Settings
 from evaluator.comparator.supervision.pretraining import Pretraining
 from evaluator.comparator.supervision.self_supervision import Conversations, unseen
 from evaluator.comparator.training import joint_training, utility_training
-from evaluator.comparator.training.dataset import (
-    BESIDE,
-    Run,
-    TrainingPlan,
-    checked,
-    fingerprint_of,
-    measured,
-    plan,
-    prepare,
-    split,
-)
+from evaluator.comparator.training.dataset import Run, TrainingPlan, checked, fingerprint_of, measured, plan, prepare, split
 from evaluator.comparator.training.out_of_fold import OutOfFold, apart_from_people
 from evaluator.comparator.training.progress import OnProgress, Report, TrainingProgress
 from evaluator.comparator.training.side_by_side import train_members
 from evaluator.comparator.untrained import Wholeness
 from evaluator.encoders import devices, loop, pretrained
 from evaluator.encoders.pretrained import default_encoder
+from evaluator.judges.texts import BESIDE
 from evaluator.metaevaluation.held_out import HeldOutAgreement
 
 TRAINING: dict[str, Any] = {"utility": utility_training, "joint": joint_training}  # modules with the same functions

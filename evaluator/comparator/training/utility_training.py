@@ -29,7 +29,7 @@ def weigh_cosines(model: UtilityModel, data: Data, fold: int, settings: Settings
     """At the start the cosine varies over the training texts `cosine_share` times as much as the encoded pair's utility; one
     that is the same for all of them says nothing, and nothing about other texts. All criteria start alike."""
     model.cosine.requires_grad_(settings.cosine_share > 0)
-    rows = ((data.folds != fold) & (data.folds >= 0)).nonzero()[0]  # (m,)
+    rows = data.taught_without(fold).nonzero()[0]  # (m,)
     cosines = data.cosines[rows].numpy()  # (m,)
     u = utilities(model, data.encoder, data.sequences, torch.zeros_like(data.cosines), rows)[:, 0]  # (m,)
     weight = settings.cosine_share * u.std() / cosines.std() if cosines.std() > 1e-6 else 0.0
@@ -44,7 +44,7 @@ def batches(data: Data, fold: int, size: int, rng: np.random.Generator, stage: s
     learnt = data.contexts[data.a[of_stage(data, stage)]]
     if stage != UNJUDGED:
         learnt = np.concatenate([learnt, data.contexts[~np.isnan(data.scores).all(1)]])
-    texts = ((data.folds != fold) & (data.folds >= 0) & np.isin(data.contexts, learnt)).nonzero()[0]
+    texts = (data.taught_without(fold) & np.isin(data.contexts, learnt)).nonzero()[0]
     groups = [rng.permutation(texts[data.contexts[texts] == c]) for c in np.unique(data.contexts[texts])]
     groups = [group[i : i + size] for group in groups for i in range(0, len(group), size)]
     noise = rng.uniform(0.8, 1.25, size=len(groups))  # so that an epoch's batches are not the last one's
@@ -107,7 +107,7 @@ def judge(model: UtilityModel, run: Run, fold: int, tick: Tick) -> dict[str, Any
 def wholeness(run: Run, tick: Tick) -> Wholeness | None:
     """What tells whole outputs from broken ones, for each member without its fold."""
     data, settings = run.data, run.settings
-    rows = np.flatnonzero(data.folds >= 0)
+    rows = np.flatnonzero((data.folds >= 0) & ~data.common)
     texts = [data.texts[i] for i in rows.tolist()]
     return learn(pretrained.load_encoder(run.directory), data.encoder, texts, data.folds[rows], settings.folds, run.seed, tick)
 
@@ -131,7 +131,7 @@ def out_of_fold(
             likeness=data.likeness,
             scores=data.scores[:, c],
             texts=data.texts,
-            contexts=data.contexts,
+            units=data.units,
             folds=data.folds,
             pairs=pairs,
             lack=lack,

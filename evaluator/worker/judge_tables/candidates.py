@@ -11,7 +11,7 @@ import numpy as np
 from core.errors import Refused
 from evaluator.judge_tables import imports
 from evaluator.judges.protocol import Judge, OnProgress, likeliest, mean_points
-from evaluator.judges.texts import Text, context_key
+from evaluator.judges.texts import Text
 from evaluator.metaevaluation.comparison_scores import Contestants, scored
 from evaluator.metaevaluation.judges_table import JudgeAnswers
 from evaluator.metrics.inputs import ModelSource
@@ -113,9 +113,8 @@ def _doubt(known: Material, version) -> dict[str, str]:
 
 
 def _fresh(known: Material, comparator) -> np.ndarray:
-    """(n,) whether at least one member did not learn from the text's context"""
-    seen = set(comparator.manifest.beside)
-    return np.array([context_key(text.context) not in seen for text in known.texts], dtype=bool)
+    """(n,) whether at least one member did not learn from the text's context or group"""
+    return np.array([not comparator.manifest.taught(text) for text in known.texts], dtype=bool)
 
 
 def _learned_from(known: Material, fresh: np.ndarray) -> str:

@@ -1,6 +1,6 @@
 """What people said in a snapshot, and what judges may read of it. Imported inside commands and task bodies: some need torch."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,7 @@ from annotation.models import Campaign, Reference, Snapshot
 from annotation.snapshots import latest_snapshot
 from core.errors import Refused
 from evaluator.encoders.text_encoder import KeptEncodings, TextEncoder
-from evaluator.judges.texts import Referenced, context_key, referenced
+from evaluator.judges.texts import Referenced, kin_of, referenced
 from evaluator.metaevaluation.judges_table import PeopleScores
 from evaluator.metrics.inputs import MissingInput, ModelSource, Training, turns_of
 from evaluator.metrics.language_models import LanguageModel
@@ -52,9 +52,9 @@ class Material:
 
     @cached_property
     def training(self) -> Training | None:
-        """What learned metrics learn from, out of fold by context; None where there is one context alone."""
+        """What learned metrics learn from, out of fold by context or group; None where there is only one."""
         scores = self.source.scores[:, 0]  # (n,) means, 0..1
-        if len({context_key(text.context) for text in self.texts}) < 2:
+        if len(set(kin_of(self.texts))) < 2:
             return None
         if np.isnan(scores).all():
             return Training.dealt(self.texts)
@@ -106,8 +106,7 @@ def material(campaign: Campaign, criterion: str | None = None, name: str | None 
         raise Refused(f"Campaign {campaign.slug!r} has {known}.")
     chosen = basis(snapshot, criterion)
     source = sources.read(snapshot, chosen.criterion, chosen.judgments)
-    groups = dict(campaign.contexts.exclude(group="").values_list("key", "group"))
-    return Material(campaign, snapshot, chosen, source, _people(source, groups))
+    return Material(campaign, snapshot, chosen, source, _people(source))
 
 
 def pairs_to_read(known: Material, most: int | None = None, seed: int = 0) -> list[tuple[int, int]]:
@@ -147,8 +146,7 @@ def model_needed(name: str) -> str:
     return METRICS[name].model
 
 
-def _people(source: sources.Source, group_of: Mapping[str, str]) -> PeopleScores:
-    """group_of: by a context's name, where it has a group; a context without one is its own."""
+def _people(source: sources.Source) -> PeopleScores:
     names = sorted({who for given in source.ratings for who, _ in given})
     column = {who: j for j, who in enumerate(names)}
     scores = np.full((len(source.texts), len(names)), np.nan)
@@ -157,8 +155,8 @@ def _people(source: sources.Source, group_of: Mapping[str, str]) -> PeopleScores
             scores[i, column[who]] = value
     _, contexts = np.unique([key[0] for key in source.keys], return_inverse=True)
     _, systems = np.unique([f"{key[1]}\n{key[2]}" for key in source.keys], return_inverse=True)
-    named = [f"group {group_of[key[0]]}" if key[0] in group_of else f"context {key[0]}" for key in source.keys]
-    groups = np.unique(named, return_inverse=True)[1] if group_of else None
+    named = [f"group {text.group}" if text.group else f"context {key[0]}" for key, text in zip(source.keys, source.texts)]
+    groups = np.unique(named, return_inverse=True)[1] if any(text.group for text in source.texts) else None
     words = np.array([len(text.output.split()) for text in source.texts], dtype=int)
     human, pairs = np.array(source.human, dtype=bool), tuple(source.pairs)
     return PeopleScores(scores, contexts, systems, human, words, pairs, groups, source.scale)

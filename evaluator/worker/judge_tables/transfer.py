@@ -127,8 +127,8 @@ def _by_others(d: Numbers, pairs: Sequence[JudgedPair], wanted: Numbers) -> Numb
 
 def _by_own_people(known: Material, pairs: Sequence[JudgedPair], d: Numbers) -> Numbers:
     _, _, targets, weights = as_arrays(pairs)
-    contexts = known.people.contexts[[pair.a for pair in pairs]]
-    return decide_by_other_folds(d, targets, weights, contexts % FOLDS)
+    units = known.people.units[[pair.a for pair in pairs]]
+    return decide_by_other_folds(d, targets, weights, units % FOLDS)
 
 
 def _judged(known: Material, u: Numbers) -> list[JudgedPair]:

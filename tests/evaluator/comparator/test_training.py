@@ -309,3 +309,26 @@ def test_in_a_long_context_the_cosine_takes_the_place_of_the_encoded_pair(settin
     said_by_pair = short - bias - said_by_cosine
     assert said_by_pair != 0
     assert long == pytest.approx(said_by_pair / 4 + bias + 1.75 * said_by_cosine, abs=1e-5)
+
+
+@pytest.mark.parametrize("architecture", ["utility", "joint"])
+def test_members_leave_out_whole_conversations(judged, few, tmp_path, architecture):
+    """Twelve conversations of three contexts, of which the first is the same for all."""
+    texts, pairs, scores = judged
+    groups = [f"talk {i // 9}" for i in range(108)]
+    hello = [("Hello!",) if i % 9 < 3 else text.context for i, text in enumerate(texts[:108])]
+    turns = [
+        replace(text, context=context, group=group, context_id=f"{i // 3}")
+        for i, (text, context, group) in enumerate(zip(texts, hello, groups))
+    ]
+    given = Examples(turns, [pair for pair in pairs if pair.b < 108], scores=scores[:108])
+    result = fit(given, replace(few, epochs=1, architecture=architecture), SEED, tmp_path)
+    assert np.isfinite(result.utilities).all() and result.contexts == 36  # openings are measured, and learnt from by nobody
+    comparator = load(tmp_path)
+    who = comparator.members(turns)
+    assert np.bincount(who[::9]).tolist() == [4, 4, 4] and all(len(set(who[i : i + 9])) == 1 for i in range(0, 108, 9))
+    assert comparator.members([replace(turns[0], context=("never asked",))]) == who[0]
+    assert comparator.members([Text(("Hello!",), "w1")]).tolist() == [ALL]
+    assert len(comparator.manifest.folds) == 24 + 12 and comparator.manifest.beside == []
+    if architecture == "utility":
+        assert comparator.utilities(turns) == pytest.approx(result.utilities, abs=1e-3)

@@ -266,7 +266,7 @@ def test_beta_is_searched_by_contexts_that_the_head_did_not_learn(encoder, monke
     texts = [Text((f"c{i % 20}",), f"o {i}") for i in range(60)]
     good, contexts, learnt, asked = np.array([1.0, 0.0, 1.0] * 20), [text.context for text in texts], [], []
 
-    def on_features(network, features, read, wanted, loss, seed, contexts):
+    def on_features(network, features, read, wanted, loss, seed, kin):
         learnt.append({text.context for text in read})
 
         def said(others):
