@@ -319,11 +319,18 @@ class ScoresImport(RowsImport):
     def assumed(self) -> list[str]:
         turned = [f"On {quoted(c.name)} the {c.best}est value is the best, as the file says." for c in self.turned]
         names = [*self.annotators.assumed(), *self.criterion_names.sentences("criterion")]
-        return [*self.corpus.assumed(), *names, *turned, *self._words(), *self._ranks(), *self._remarks()]
+        return [*self.corpus.assumed(), *names, *turned, *self._words(), *self._ranks(), *self._remarks(), *self._over()]
 
     def _remarks(self) -> list[str]:
         said = [self.asked.remarks(self.criteria[name], [v for _, v in answers]) for name, answers in self._unscaled().items()]
         return [sentence for sentence in said if sentence]
+
+    def _over(self) -> list[str]:
+        """What must be said of answers to outputs for which something is suggested."""
+        shown = self.suggested_before | self.suggestions
+        over = [(row, found) for row in self.new_answers if (found := shown.get((row.output_id, row.criterion.name)))]
+        said = self.asked.unsaid_in_words(over) if over else ""
+        return [said] if said else []
 
     def _words(self) -> list[str]:
         meanings = {name: sorted(words.items(), key=lambda both: both[1]) for name, words in self.in_words.items()}

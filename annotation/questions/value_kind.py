@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
@@ -110,6 +110,10 @@ class ValueKind(Kind):
         row = LikertScore(criterion=criterion, output=output, annotator=annotator, value=given.value)
         row.cannot_say, row.detail = given.cannot_say, given.detail
         return row
+
+    def unsaid_in_words(self, answers: Iterable[tuple[LikertScore, Mapping[str, Any]]]) -> str:
+        """What an import says of new answers, each with what is suggested for its output; empty for nothing."""
+        return ""
 
     def suggestion(self, row: Row, criterion: Criterion, output: Output) -> dict[str, Any]:
         """What a row says that annotators are to begin with, {"by": whose it is, ...}, where the kind takes suggestions; raises

@@ -309,6 +309,9 @@ class Spans(ValueKind):
         found = self._all_placed(given.detail or {}, output)
         return {"by": row.name("annotator"), "marks": found.get("spans", [])}
 
+    def unsaid_in_words(self, answers: Iterable[tuple[LikertScore, Mapping[str, Any]]]) -> str:
+        return suggestions.unsaid([(row.detail or {}, found["marks"]) for row, found in answers], "spans")
+
     def imported_settings(self, row: Row) -> dict[str, Any]:
         """The fewest errors are best, whatever a criterion's name is."""
         return {"best": Criterion.Best.LOW} | ({"settings": scheme} if (scheme := _scheme(row)) else {})

@@ -56,6 +56,20 @@ def in_a_sentence(found: Mapping[str, Any] | None) -> str:
     )
 
 
+def unsaid(answers: Iterable[tuple[Mapping[str, Any], Sequence[Mark]]], marks: str) -> str:
+    """What an import says where answers to outputs with suggestions name none, and have marks just as these; empty where none
+    has. answers: what stands beside each, and what was suggested for its output."""
+    found = [fates(suggested, said[marks]) for said, suggested in answers if not said.get(SUGGESTED_BY) and said.get(marks)]
+    shown, kept = (sum(of[name] for of in found for name in names) for names in (FATES[:3], FATES[:1]))
+    if not kept:
+        return ""
+    return (
+        f"{len(found):,} answers mark errors in outputs that have suggestions and do not say suggested_by: {kept:,} of the"
+        f" {shown:,} suggested errors are marked just as suggested. If people began with these, say whose they are in"
+        " suggested_by and which in suggested: otherwise no board tells that answers lean towards them."
+    )
+
+
 def of_systems(answers: Iterable[Mapping[str, Any]], marks: str) -> str:
     """How differently suggestions fared by system, of answers with a "system"; empty where they are for one system or none."""
     found: dict[str, Counter[str]] = {}

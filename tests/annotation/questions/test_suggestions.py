@@ -100,6 +100,20 @@ def test_what_was_shown_stands_beside_what_was_kept(gone_through, client):
     assert BOTH in text(client.get("/c/mqm/quality/"))
 
 
+def test_answers_that_name_no_suggestion_but_mark_what_was_suggested_are_said(suggested):
+    """One of the three errors that were suggested for the two outputs with a mark is marked as it was."""
+
+    def assumed(name, told, **more):
+        file = io.BytesIO(rows(told, annotator=name, **more).encode())
+        return [said for said in import_answers(suggested, "spans", file, f"{name}.jsonl").assumed if "suggested_by" in said]
+
+    other = {"mt1": [("Guten", "minor", "Style")], "mt2": [("Freund", "minor", "Style")], "mt3": []}
+    [said] = assumed("ann", other | {"mt1": SHOWN["mt1"]})
+    assert said.startswith("2 answers mark errors in outputs that have suggestions and do not say suggested_by: 1 of the 3 ")
+    assert not assumed("ben", other)  # nothing in it tells
+    assert not assumed("cat", SHOWN, suggested_by="xcomet", suggested=[])
+
+
 @pytest.mark.parametrize("written", ["jsonl", "csv"])
 def test_what_is_exported_is_imported_again(gone_through, written):
     told = list(exported_answers(gone_through, "spans"))
