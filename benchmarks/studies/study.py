@@ -118,18 +118,19 @@ def run(parts: Sequence[Part], folder: Path, show: Callable[[str], None], worker
     folder.mkdir(parents=True, exist_ok=True)
     named, found, left = keys(parts), dict[str, Result](), list(parts)
     going: dict[Future[Result], Part] = {}
-    with _pool(workers) as pool:
-        while left or going:
-            ready = [part for part in left if all(name in found for name in part.needs)]
-            ready.sort(key=lambda part: -part.minutes)  # so that no long one is left alone at the end
-            for part in ready[: workers - len(going)]:
-                left.remove(part)
-                needed = {name: found[name] for name in part.needs}
-                going[pool.submit(_kept, part.work, needed, folder, named[part.name])] = part
-            for future in wait(going, return_when=FIRST_COMPLETED).done:
-                part = going.pop(future)
-                found[part.name] = future.result()
-                show(f"{len(found)}/{len(parts)} {part.name}: {found[part.name]['seconds']} s")
+    while left or going:
+        ready = [part for part in left if all(name in found for name in part.needs)]
+        ready.sort(key=lambda part: -part.minutes)  # so that no long one is left alone at the end
+        for part in ready[: workers - len(going)]:
+            left.remove(part)
+            needed, key = {name: found[name] for name in part.needs}, named[part.name]
+            pool = _pool(1 if (folder / f"{key}.json").exists() else workers)
+            going[pool.submit(_kept, part.work, needed, folder, key)] = part
+            pool.shutdown(wait=False)  # its process ends with this part, and gives its memory back
+        for future in wait(going, return_when=FIRST_COMPLETED).done:
+            part = going.pop(future)
+            found[part.name] = future.result()
+            show(f"{len(found)}/{len(parts)} {part.name}: {found[part.name]['seconds']} s")
     return {part.name: found[part.name] for part in parts}
 
 
@@ -158,7 +159,7 @@ def _pool(workers: int) -> Executor:
         return _Here()
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"  # read when NumPy and torch are loaded, which a spawned process does anew
-    return ProcessPoolExecutor(workers, get_context("spawn"), end_without, (os.getpid(),))
+    return ProcessPoolExecutor(1, get_context("spawn"), end_without, (os.getpid(),))
 
 
 def forecast(study: Study, asked: Asked, parts: Sequence[Part], folder: Path) -> str:
