@@ -54,6 +54,7 @@ campaign_pages = [
     path("quality/disagreement/settle/", disagreement.settle, name="quality_settle"),
     path("quality/study/", disagreement.study, name="quality_study"),
     path("quality/report/", report.report, name="quality_report"),
+    path("quality/datasheet/", report.sheet, name="datasheet"),
     path("quality/report.<slug:format>", report.download, name="quality_report_file"),
     path("quality/groups/", agreement.group, name="quality_group"),
     path("quality/asks/", agreement.aim, name="quality_aim"),

@@ -15,6 +15,7 @@ from annotation import jobs, snapshots
 from annotation.access import campaigns_researched_by
 from annotation.api import serializers
 from annotation.api.assessment import LATER, QualityActions
+from annotation.api.datasheet import DatasheetActions
 from annotation.api.items import ItemActions
 from annotation.api.members import MemberActions
 from annotation.api.repeats import HEADER, once
@@ -38,7 +39,13 @@ FILES = {(200, kind.partition(";")[0]): OpenApiTypes.STR for kind in CONTENT_TYP
 
 
 class CampaignViewSet(
-    QualityActions, ItemActions, MemberActions, viewsets.GenericViewSet, mixins.ListModelMixin, mixins.RetrieveModelMixin
+    QualityActions,
+    DatasheetActions,
+    ItemActions,
+    MemberActions,
+    viewsets.GenericViewSet,
+    mixins.ListModelMixin,
+    mixins.RetrieveModelMixin,
 ):
     lookup_field = "slug"
     lookup_value_regex = "[-a-zA-Z0-9_]+"

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from annotation.assessment.calculations import look_up, state_of
-from annotation.assessment.datasheet import datasheet
+from annotation.assessment.datasheet.sheet import SheetAnswer, datasheet
 from annotation.assessment.rule_text import rule_in_words
 from annotation.data.spreadsheets import no_formula
 from annotation.models import Campaign, Snapshot, User
@@ -46,12 +46,21 @@ def report_sections(campaign: Campaign, snapshot: Snapshot, watched: dict | None
     sections.append(
         Section(
             "Human Evaluation Datasheet",
-            ["Questions after Shimorina and Belz (2022). Questions that the data do not answer are marked “to be written”."],
+            [
+                "Questions after HEDS 3.0 (Belz and Thomson 2024). Questions that nobody has answered yet are marked “to be "
+                "written”.",
+                *_own_words(sheet),
+            ],
             ["Number", "Question", "Answer"],
-            [[a.number, a.question, a.answer or OPEN] for a in sheet],
+            [[a.number, a.question.words, a.answer or OPEN] for a in sheet],
         )
     )
     return sections
+
+
+def _own_words(sheet: list[SheetAnswer]) -> list[str]:
+    own = ", ".join(answer.number for answer in sheet if answer.own)
+    return [f"Written by the researchers: {own}. All else follows from the campaign."] if own else []
 
 
 def _head(campaign: Campaign, snapshot: Snapshot) -> Section:

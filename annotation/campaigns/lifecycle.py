@@ -14,6 +14,7 @@ from annotation.models import (
     Checkpoint,
     Context,
     Criterion,
+    DatasheetAnswer,
     Membership,
     Output,
     Purpose,
@@ -26,6 +27,10 @@ from core.errors import Refused
 
 NOT_COPIED = {"id", "slug", "title", "status", "is_simulated", "created_by", "created_at", "deleted_at", "board_is_public"}
 BATCH = 500
+# Of the datasheet (HEDS 3.0), what holds for a copy too: who is asked about it, and what its criteria are; and where the texts
+# are copied, their systems and how they were chosen. Its paper, people, agreement and ethics are its own.
+HOLD_IN_COPIES = ("1.3.", "4.1.", "4.2.", "4.3.1.", "4.3.7")
+HOLD_OF_TEXTS = ("2.", "3.1.2")
 
 
 @transaction.atomic
@@ -73,11 +78,20 @@ def duplicate_campaign(campaign: Campaign, *, slug, title="", with_texts=False, 
         **{name: getattr(campaign, name) for name in copied},
     )
     AuditEvent.objects.create(campaign=copy, user=user, action="duplicated", detail={"campaign": campaign.slug})
+    _copy_datasheet(campaign, copy, HOLD_IN_COPIES + (HOLD_OF_TEXTS if with_texts else ()))
     if with_texts:
         _copy_texts(campaign, copy)
         copy_images(campaign, copy)
         draw_items(copy)
     return copy
+
+
+def _copy_datasheet(source: Campaign, target: Campaign, holding: tuple[str, ...]) -> None:
+    """holding: how the numbers of its questions begin. What is left over of criteria that are gone stays behind."""
+    old, new = (campaign.criteria.values_list("pk", flat=True) for campaign in (source, target))
+    criteria = dict(zip(old, new, strict=True))
+    rows = [row for row in source.datasheet_answers.exclude(criterion=None, about__gt="") if row.number.startswith(holding)]
+    _copy(DatasheetAnswer, rows, {"campaign_id": lambda _: target.pk, "criterion_id": criteria.get})
 
 
 def _copy_texts(source: Campaign, target: Campaign) -> None:

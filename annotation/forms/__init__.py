@@ -12,6 +12,7 @@ from annotation.forms.campaigns import (
     rows_of,
 )
 from annotation.forms.data import ColumnsForm, UploadForm
+from annotation.forms.datasheet import DatasheetForm
 from annotation.forms.known_answers import KnownAnswerForm
 from annotation.forms.people import (
     AccountForm,
@@ -33,6 +34,7 @@ __all__ = [
     "AssessForm",
     "CampaignForm",
     "ColumnsForm",
+    "DatasheetForm",
     "DuplicateForm",
     "FirstAdminForm",
     "GuestForm",

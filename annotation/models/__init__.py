@@ -13,7 +13,7 @@ from annotation.models.judgment import (
     Submission,
 )
 from annotation.models.people import Annotator, ApiToken, KeptResponse, Membership, Scope, User
-from annotation.models.quality import Adjudication, AskedFor, Calculation
+from annotation.models.quality import Adjudication, AskedFor, Calculation, DatasheetAnswer
 from annotation.models.upload import Upload
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "ConsentText",
     "Context",
     "Criterion",
+    "DatasheetAnswer",
     "FormerName",
     "FrozenAnswers",
     "Invitation",

@@ -95,3 +95,31 @@ class AskedFor(models.Model):
 
     def __str__(self):
         return f"{self.criterion or 'pairs'}: {self.asks}"
+
+
+class DatasheetAnswer(models.Model):
+    """What the researchers wrote to a question of the Human Evaluation Datasheet. A row each, and not one JSON field of the
+    campaign, so that an answer follows its criterion when that is renamed, and is left over when it is deleted."""
+
+    campaign = models.ForeignKey("annotation.Campaign", models.CASCADE, related_name="datasheet_answers")
+    number = models.CharField(max_length=10, help_text="Of the question, as HEDS 3.0 has it: 4.1.1.")
+    criterion = models.ForeignKey("annotation.Criterion", models.SET_NULL, null=True, blank=True, related_name="+")
+    about = models.CharField(max_length=100, blank=True, help_text="The criterion's name when it was written.")
+    chosen = models.JSONField(default=list, help_text="Places of the chosen options, from 1.")
+    text = models.TextField(blank=True)
+    written_by = models.ForeignKey("annotation.User", models.SET_NULL, null=True, blank=True, related_name="+")
+    written_at = models.DateTimeField(auto_now=True)
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["campaign", "number", "criterion"], condition=~models.Q(criterion=None), name="one_answer_per_criterion"
+            ),
+            models.UniqueConstraint(
+                fields=["campaign", "number"], condition=models.Q(criterion=None, about=""), name="one_answer_per_question"
+            ),
+        ]
+
+    def __str__(self):
+        return f"{self.number} {self.about}".strip()

@@ -214,6 +214,11 @@ class Kind:
     settings: ClassVar[Collection[str]] = ()  # what a criterion's `settings` may hold; `check` reads their values
     form: ClassVar[type[Form] | None] = None  # of its settings, on the page of the campaign's design
     form_template: ClassVar[str] = "includes/kind_settings.html"
+    elicited: ClassVar[int] = 2  # HEDS 3.0, question 4.3.8: directly; 3: relatively, 6: by annotation
+
+    def presented(self, question: Question) -> tuple[int, str]:
+        """HEDS 3.0, question 4.3.5: 1 as options, 3 as a slider, 5 otherwise, with words for it."""
+        return 1, ""
 
     # -- settings
 

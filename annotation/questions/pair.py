@@ -76,6 +76,7 @@ class Pair(Kind):
     )
     columns = ("choice", STRENGTH, BOTH_BAD, RANKING, "reason", "shown_left")
     fields = PAIR_FIELDS
+    elicited = 3
 
     def __init__(self, points: int = 3, both_bad: bool = False):
         """points: from A to B, 3, 5 or 7. both_bad: may a tie be said to be of two bad ones?"""
@@ -85,6 +86,10 @@ class Pair(Kind):
         self.asked = {sent_as(*one): str(place) if self.is_graded else "" for place, one in enumerate(said, start=1)}
         if both_bad:
             self.asked[BOTH_BAD] = "x"
+
+    @property
+    def answers_in_words(self) -> list[str]:
+        return [str(LABELS[SENT[sent]]) for sent in self.asked]
 
     def keys_of(self, question: Question) -> Sequence[tuple[Any, Any]]:
         *sides, differences = self.keys

@@ -120,6 +120,10 @@ class Scale(ValueKind):
     fields = SCALE_FIELDS
     settings = (SLIDER,)
 
+    def presented(self, question: Question) -> tuple[int, str]:
+        assert question.criterion is not None, "a scale is a criterion's"
+        return {SLIDER: (3, ""), "number": (5, "A field to type a number in.")}.get(shape_of(question.criterion), (1, ""))
+
     def spec_fields(self, settings: Mapping[str, Any]) -> dict[str, Any]:
         fields = {name: value for name, value in settings.items() if name != SLIDER}
         return fields | ({"settings": {SLIDER: True}} if settings[SLIDER] else {})

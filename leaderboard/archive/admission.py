@@ -15,13 +15,27 @@ from django.db import DatabaseError, transaction
 from django.db.models import Model
 
 from annotation import snapshots
+from annotation.assessment.datasheet.own_words import check
+from annotation.assessment.datasheet.questions import BY_NUMBER, MOST_CHARACTERS
 from annotation.campaigns import costs
 from annotation.campaigns.images import store_images
 from annotation.campaigns.items import recount
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.campaigns.protocol import CriterionSpec, check_criteria, check_page_text, check_protocol
 from annotation.data.insertion import Insertion, reserved_keys
-from annotation.models import AuditEvent, Campaign, Criterion, FrozenAnswers, Item, Job, Output, Snapshot, Submission, System
+from annotation.models import (
+    AuditEvent,
+    Campaign,
+    Criterion,
+    DatasheetAnswer,
+    FrozenAnswers,
+    Item,
+    Job,
+    Output,
+    Snapshot,
+    Submission,
+    System,
+)
 from annotation.questions import conditions
 from core import archives
 from core.errors import ImportRefused, Refused, RowError
@@ -260,6 +274,8 @@ class _Filling:
             row.content = self._content(row)
         elif isinstance(row, Tournament):
             self._finish_board(row)
+        elif isinstance(row, DatasheetAnswer):
+            _check_written(row)
 
     def _content(self, row: Snapshot) -> bytes:
         member = f"snapshots/{row.digest}.jsonl"
@@ -330,3 +346,17 @@ class _Filling:
             check()
         except Refused as refused:
             raise self.archive.wrong(file, None, str(refused)) from None
+
+
+def _check_written(row: DatasheetAnswer) -> None:
+    """Of another edition of the datasheet nobody knows what its questions take; its answers are shown as left over."""
+    question = BY_NUMBER.get(row.number)
+    if not isinstance(row.chosen, list) or len(row.text) > MOST_CHARACTERS or len(row.chosen) > MOST_CHARACTERS:
+        raise BadField("text", "is longer than an answer may be")
+    try:
+        if question:
+            check(question, row.chosen, row.text)
+    except Refused as refused:
+        raise BadField("chosen", str(refused)) from None
+    if row.criterion_id and not row.about:
+        raise BadField("about", "is missing; it must be given")

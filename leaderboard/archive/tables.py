@@ -21,6 +21,7 @@ from annotation.models import (
     ConsentText,
     Context,
     Criterion,
+    DatasheetAnswer,
     FormerName,
     Item,
     ItemReport,
@@ -160,6 +161,7 @@ CAMPAIGN = Table("campaign", Campaign, "pk", left=LEFT_OF_CAMPAIGN, later=LATER_
 TABLES = [
     Table("consent_texts", ConsentText),
     Table("criteria", Criterion, later=("asked_if",)),
+    Table("datasheet", DatasheetAnswer, left=("written_by",), is_later=True),
     Table("systems", System, later=("cost", "cost_unit")),
     Table("former_names", FormerName, "system__campaign"),
     Table("checkpoints", Checkpoint, "system__campaign", later=("chosen_at",)),

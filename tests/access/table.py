@@ -113,6 +113,7 @@ researchers: Those who research the campaign, and admins.
     c/<slug>/quality/ GET POST
     c/<slug>/quality/annotators/ GET POST
     c/<slug>/quality/asks/ POST
+    c/<slug>/quality/datasheet/ GET POST
     c/<slug>/quality/disagreement/ GET POST
     c/<slug>/quality/disagreement/settle/ POST
     c/<slug>/quality/groups/ POST
@@ -177,6 +178,7 @@ researchers: Those who research the campaign, and admins.
     api/campaigns/<slug>/quality/ GET
     api/campaigns/<slug>/quality/annotators/ GET
     api/campaigns/<slug>/quality/asks/ GET POST
+    api/campaigns/<slug>/quality/datasheet/ GET PATCH
     api/campaigns/<slug>/quality/disagreement/ GET POST
     api/campaigns/<slug>/quality/groups/ POST
     api/campaigns/<slug>/quality/report/<kind>/ GET

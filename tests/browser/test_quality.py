@@ -76,7 +76,7 @@ def test_every_page_is_accessible_and_fits(judged, open_page, width):
     page = open_page(viewport={"width": width, "height": 800})
     sign_in(page, "alice")
     between = f"snapshots/{second.name}/difference/?from={first.digest}"
-    for path in [*PAGES, f"snapshots/{first.name}/", between]:
+    for path in [*PAGES, "quality/datasheet/", f"snapshots/{first.name}/", between]:
         page.goto(f"/c/talk/{path}")
         page.evaluate("document.querySelectorAll('main details').forEach(details => { details.open = true })")
         assert_axe_clean(page)

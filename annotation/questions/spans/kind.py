@@ -174,6 +174,10 @@ class Spans(ValueKind):
     counted = "sums of weights"
     marks_texts, is_told_by_detail = True, True
     has_upper_end = False
+    elicited = 6
+
+    def presented(self, question: Question) -> tuple[int, str]:
+        return 5, "Errors are marked in the text, with their severity."
 
     # -- settings
 

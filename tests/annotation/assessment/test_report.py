@@ -7,17 +7,23 @@ import re
 import pytest
 
 from annotation.assessment.assess import assess
-from annotation.assessment.datasheet import datasheet
+from annotation.assessment.datasheet.sheet import datasheet
 from annotation.models import AuditEvent, System
 from tests.annotation.pages import text
 
 pytestmark = pytest.mark.django_db
 
-# The questions of HEDS, Shimorina & Belz 2022, as in their repository (sheet/markdown/human-evaluation-datasheet.md).
+# The questions of HEDS 3.0, Belz & Thomson 2024, as its form numbers them (https://nlp-heds.github.io, commit 3239cd3).
 HEDS = [
-    "1.1",
+    "1.1.1",
+    "1.1.2",
     "1.2",
-    "1.3",
+    "1.3.1.1",
+    "1.3.1.2",
+    "1.3.1.3",
+    "1.3.2.1",
+    "1.3.2.2",
+    "1.3.2.3",
     "2.1",
     "2.2",
     "2.3",
@@ -25,16 +31,23 @@ HEDS = [
     "2.5",
     "3.1.1",
     "3.1.2",
-    "3.1.3",
+    "3.1.3.1",
+    "3.1.3.2",
+    "3.1.3.3",
     "3.2.1",
-    "3.2.2",
+    "3.2.2.1",
+    "3.2.2.2",
+    "3.2.2.3",
+    "3.2.2.4",
     "3.2.3",
     "3.2.4",
     "3.2.5",
     "3.3.1",
     "3.3.2",
-    "3.3.3",
-    "3.3.4",
+    "3.3.3.1",
+    "3.3.3.2",
+    "3.3.4.1",
+    "3.3.4.2",
     "3.3.5",
     "3.3.6",
     "3.3.7",
@@ -45,7 +58,8 @@ HEDS = [
     "4.2.1",
     "4.2.2",
     "4.2.3",
-    "4.3.1",
+    "4.3.1.1",
+    "4.3.1.2",
     "4.3.2",
     "4.3.3",
     "4.3.4",
@@ -55,7 +69,10 @@ HEDS = [
     "4.3.8",
     "4.3.9",
     "4.3.10",
-    "4.3.11",
+    "4.3.11.1",
+    "4.3.11.2",
+    "4.3.12.1",
+    "4.3.12.2",
     "5.1",
     "5.2",
     "5.3",
@@ -84,20 +101,20 @@ def test_every_question_of_the_datasheet_is_there_for_every_criterion(reported):
 def test_what_the_campaign_knows_is_answered_and_nothing_else(reported):
     answers = sheet(reported)
     assert answers["3.2.1"] == "4"  # three judges and Bob, who has joined
-    assert answers["4a.3.1"] == "Overall" and answers["4a.3.3"] == "5"
-    assert answers["4a.3.2"] == "Is it a good reply?" and answers["4b.3.2"] == "N/A"
+    assert answers["4a.3.1.1"] == "Overall" and answers["4a.3.3"] == "5"
+    assert answers["4a.3.2"] == "Is it a good reply?" and answers["4b.3.2"] == "no definition given"
     assert answers["4b.3.4"] == "0 (broken) to 1 (fluent)"
     alpha = reported.campaign.snapshots.first().decisions.get().report["alpha_after"]
-    assert f"Krippendorff's alpha {alpha:.3f}" in answers["4a.3.11"]
-    assert answers["4b.3.11"] is None  # nobody scored fluency
-    for unknown in ("1.1", "2.4", "3.2.2", "4a.1.1", "5.1", "5.4"):
+    assert f"Krippendorff's alpha {alpha:.3f}" in answers["4a.3.11.2"]
+    assert answers["4b.3.11.2"] == "InterAA not assessed"  # nobody scored fluency
+    for unknown in ("1.1.2", "2.4", "3.2.2.1", "4a.1.1", "5.1", "5.4"):
         assert answers[unknown] is None
 
 
 def test_it_says_what_intervals_resample(reported):
-    assert sheet(reported)["4a.3.10"] == "95% intervals by bootstrap over contexts."
+    assert "over evaluators and over contexts;" in sheet(reported)["4a.3.10"]
     reported.campaign.contexts.filter(key="c0").update(group="charter")
-    assert sheet(reported)["4a.3.10"] == "95% intervals by bootstrap over groups of contexts."
+    assert "over evaluators and over groups of contexts;" in sheet(reported)["4a.3.10"]
 
 
 def test_markdown_tables_have_as_many_cells_as_their_heads(reported):

@@ -13,6 +13,9 @@ from django.apps import apps
 from annotation import snapshots
 from annotation.annotating.consent import withdraw_annotator
 from annotation.assessment.adjudication import adjudicate
+from annotation.assessment.datasheet.own_words import Written
+from annotation.assessment.datasheet.own_words import write as write_words
+from annotation.assessment.datasheet.sheet import datasheet, left_over
 from annotation.campaigns.costs import give_cost
 from annotation.campaigns.items import recount
 from annotation.data.importer import import_file, import_outputs
@@ -21,6 +24,7 @@ from annotation.models import (
     Assignment,
     Campaign,
     Context,
+    DatasheetAnswer,
     Item,
     ItemReport,
     LikertScore,
@@ -79,6 +83,9 @@ def answered(campaign: Campaign) -> None:
         annotator=zoe, output_a=pair[0], output_b=pair[1], choice="tie", detail={"both_bad": True}, shown_swapped=True
     )
     PairwiseJudgment.objects.create(annotator=zoe, output_a=pair[1], output_b=pair[0], choice="", cannot_say=True)
+    written = [Written("5.1", text="Naïve – «ok»"), Written("4.1.1", criterion, (2,)), Written("2.3", chosen=(11, 12))]
+    write_words(campaign, None, written)
+    DatasheetAnswer.objects.create(campaign=campaign, number="4.1.1", about="A criterion that is gone", chosen=[1])
     recount(campaign)
 
 
@@ -173,6 +180,14 @@ def test_both_know_to_which_questions_there_are_newer_answers(full, again):
         LikertScore.objects.filter(annotator=zoe).update(criterion=criterion)
         LikertScore.objects.filter(annotator=zoe, retracted_at=None).update(submission=given)
         assert [snapshots.has_newer_answers(frozen, asked) for asked in ("Overall", "")] == [True, False]
+
+
+def test_the_researchers_words_come_along(full, again):
+    of = lambda campaign: [
+        (one.number, one.answer) for one in datasheet(campaign, snapshots.latest_snapshot(campaign)) if one.own
+    ]
+    assert of(again.campaign) == of(Campaign.objects.get(pk=full[0])) and len(of(again.campaign)) == 3
+    assert left_over(again.campaign).get().about == "A criterion that is gone"
 
 
 def test_the_archive_of_the_new_campaign_is_the_same_file(full, again):
