@@ -265,7 +265,7 @@ def grounds_of(
         if protocol.together.best_worst:
             assumed = replace(assumed, ties=0.0)  # nobody can say so
         grounds.append(Ground("Pairs", "win rate", f"{source}, {assumed.ties:.0%} ties", assumed))
-    grouped = any(one is not None and one.has_groups for one in (campaign, pilot))
+    grouped = any(one.has_groups for one in {campaign, pilot or campaign})
     return [_divided(replace(ground, source=f"{ground.source}{GROUPED * grouped}"), system, divides) for ground in grounds]
 
 
