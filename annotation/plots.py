@@ -175,7 +175,7 @@ def _strength(k: int, classes: int) -> float:
 
 
 def scatter(marks: Sequence[Mark], write=str, write_x=str) -> dict | None:
-    """Value by x; a name stands beside its dot where it covers no other. x is logarithmic where it spans more than a factor of
+    """Value by x; a name stands beside its dot where it covers no other. x is logarithmic where it covers more than a factor of
     LOGARITHMIC. None below three."""
     if len(marks) < 3:
         return None
