@@ -157,7 +157,8 @@ def stored(tournament: Tournament) -> Board:
 
 def _costs(board: Board, campaign: Campaign) -> CostPanel | None:
     """As its systems have them today; None where none is known."""
-    known = {pk: (cost, unit) for pk, cost, unit in campaign.systems.exclude(cost=None).values_list("pk", "cost", "cost_unit")}
+    given = campaign.systems.exclude(cost=None).values_list("pk", "cost", "cost_unit")
+    known = {pk: (cost, unit) for pk, cost, unit in given if cost is not None}  # for the type checker
     rows = tuple(SystemCost(row.system, known[row.id][0]) for row in board.standings if row.id in known)
     return CostPanel(next(unit for _, unit in known.values()), rows) if rows else None
 
