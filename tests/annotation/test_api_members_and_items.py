@@ -48,6 +48,7 @@ SAME = {
     "remove_researcher": "api_campaign-researcher",
     "quality": "api_campaign-snapshots",
     "quality_settle": "api_campaign-quality_disagreement",
+    "datasheet": "api_campaign-datasheet",
     "quality_study": "api_campaign-quality_study",
     "quality_report_file": "api_campaign-quality_report",
     "overrule": "api_campaign-overrule",

@@ -66,7 +66,7 @@ def shown(run):
 def test_by_default_nobody_tells_the_comparator_who_wrote_what(world):
     found = shown(start_training([world.campaign], foreground=True, recipe=recipe()))
     assert {type(text).__name__ for text in found.texts} == {"Text"}
-    assert set(vars(found.texts[0])) == {"context", "output", "context_id"}
+    assert set(vars(found.texts[0])) == {"context", "output", "context_id", "group"}
     assert len(found.texts) == len(found.scores) == 48 and len(found.pairs) == 72
     assert {pair.source for pair in found.pairs} == {"scores"}
 
