@@ -62,6 +62,14 @@ def both(request) -> tuple[dict, Tournament]:
     return BOARDS[request.param], stored(BOARDS[request.param])
 
 
+def in_groups(said: str, board: Board) -> str:
+    """What was said of contexts, of their groups, which are counted since."""
+    if not board.population.groups:
+        return said
+    said = said.replace("other contexts", "other groups of contexts")
+    return said.replace(f"more than {board.population.contexts}", f"more than {board.population.groups}")
+
+
 def check_standings(shown: dict, board: Board) -> None:
     assert len(shown["standings"]) == len(board.standings)
     for was, row in zip(shown["standings"], board.standings, strict=True):
@@ -69,7 +77,7 @@ def check_standings(shown: dict, board: Board) -> None:
         assert (was["rd"], was["games"]) == (row.error, wording.count(row))
     assert shown["known"] == known(board)
     if not board.is_split:  # groups are told apart since
-        assert shown["ranks_said"] == wording.ranks(board)
+        assert in_groups(shown["ranks_said"], board) == wording.ranks(board)
         for was, pair in zip(shown["neighbours"], board.neighbours, strict=True):
             assert (was["upper"], was["lower"], was["above"]) == (pair.upper, pair.lower, pair.known)
             assert (was["difference"], was["margin"]) == (pair.rating, pair.margin)
