@@ -17,8 +17,8 @@ from core.errors import Refused, quoted
 ADDRESS = re.compile(r"hf://datasets/(?P<repo>[\w.-]+/[\w.-]+)(?:@(?P<revision>[\w./-]+?))?(?:/(?P<file>[^@]+))?", re.ASCII)
 REPO = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
 LISTED = 20  # files that a refusal names
-OF_ANOTHER_FORM = (LookupError, TypeError, AttributeError)  # what its client raises over an answer that it did not expect
-SECONDS = 120  # that the Hub may be silent; its client by itself waits for ever
+# What its client raises over an answer that it did not expect.
+OF_ANOTHER_FORM = (LookupError, TypeError, AttributeError, AssertionError, RecursionError)
 
 
 @dataclass(frozen=True)
@@ -90,11 +90,12 @@ def upload(repo: str, files: dict[str, bytes], public: bool = False) -> Upload:
 def _told(repo: str) -> Iterator[Any]:
     """The Hub's client; what goes wrong is said in one sentence."""
     from huggingface_hub import HfApi, errors
-    from huggingface_hub.utils import get_session
+
+    from leaderboard.hub_client import bounded
 
     try:
-        get_session().timeout = SECONDS
-        yield HfApi(endpoint=os.environ.get("HF_ENDPOINT") or None, library_name="comparena")
+        with bounded():
+            yield HfApi(endpoint=os.environ.get("HF_ENDPOINT") or None, library_name="comparena")
     except errors.OfflineModeIsEnabled:
         raise Refused("The Hugging Face Hub is off here; HF_HUB_OFFLINE=0 in the environment turns it on.") from None
     except (errors.GatedRepoError, errors.RepositoryNotFoundError):

@@ -1,9 +1,11 @@
 """pull and push against a server on the loopback that speaks as much of the Hub's language as they need."""
 
 import base64
+import gzip
 import json
 import threading
 import time
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -19,6 +21,7 @@ FILES = {"data/outputs.jsonl": "".join(json.dumps(row) + "\n" for row in ROWS).e
 
 class Hub(BaseHTTPRequestHandler):
     files, commits, sizes, status, tokens, private, silence = FILES, [], {}, 0, set(), True, 0.0
+    rude = rude_file = ""  # how it answers whatever it is asked, or where a file is fetched
 
     def log_message(self, *args):
         pass
@@ -35,11 +38,37 @@ class Hub(BaseHTTPRequestHandler):
     def do_HEAD(self):
         self.do_GET()
 
+    def misbehave(self, how):
+        """Until the client has had enough."""
+        if how == "wait":
+            return self.answer({"error": "busy"}, 429, Retry_After="1000000")
+        if how == "limit":
+            return self.answer({"error": "busy"}, 429, RateLimit='"api";r=0;t=1000000')
+        if how == "packed":
+            return self.answer(gzip.compress(b" " * 2**20), Content_Encoding="gzip")
+        if how == "deep":
+            return self.answer(b"[" * 200_000, Content_Type="application/json")
+        if how == "pages":
+            again = f"<http://{self.headers['Host']}/api/datasets/alice/rows/tree/main?cursor=1>; rel=next"
+            return self.answer([{"type": "file", "path": "a.csv", "size": 1, "oid": "a"}], Link=again.replace("next", '"next"'))
+        self.send_response(200)
+        self.end_headers()
+        with suppress(OSError):
+            while how == "endless":
+                self.wfile.write(b" " * 2**20)
+            while how == "slow":
+                self.wfile.write(b" ")
+                time.sleep(0.02)
+
     def do_GET(self):
         self.tokens.add(self.headers.get("Authorization"))
+        if self.rude:
+            return self.misbehave(self.rude)
         if self.status:
             return self.answer({"error": "no"}, self.status)
         name = self.path.partition("/resolve/main/")[2]
+        if name in self.files and self.rude_file and self.command == "GET":
+            return self.misbehave(self.rude_file)
         if name in self.files:
             return self.answer(self.files[name], ETag='"abc"', X_Repo_Commit="0" * 40)
         if name:
@@ -91,6 +120,7 @@ def hub(monkeypatch):
 
     class Fresh(Hub):
         commits, sizes, status, tokens, private, silence = [], {}, 0, set(), True, 0.0
+        rude = rude_file = ""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Fresh)
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
@@ -135,6 +165,35 @@ class TestPull:
         with pytest.raises(CommandError, match="600 MB; at most 512 MB"):
             command("pull", "talk", "hf://datasets/alice/rows/data/outputs.jsonl")
 
+    @pytest.mark.parametrize(
+        "how, said",
+        [
+            ("wait", "asks to wait 1,000,000 seconds"),
+            ("limit", "asks to wait 1,000,000 seconds"),
+            ("packed", "packed bytes"),
+            ("deep", "can't be reached or understood"),
+            ("pages", "was asked 20 times"),
+            ("endless", "longer than 2 MB"),
+            ("slow", "too slowly"),
+        ],
+    )
+    def test_what_never_ends_is_ended(self, hub, talk, monkeypatch, how, said):
+        for name, bound in {"MOST_REQUESTS": 20, "MOST_BYTES": 2 * 2**20, "SECONDS": 0.2, "SLOWEST": 1000}.items():
+            monkeypatch.setattr(f"leaderboard.hub_client.{name}", bound)
+        hub.rude = how
+        with pytest.raises(CommandError, match=said) as refused:
+            command("pull", "talk", "hf://datasets/alice/rows")
+        assert "\n" not in str(refused.value) and not Output.objects.filter(context__key="h0").exists()
+
+    @pytest.mark.parametrize("how, said", [("endless", "longer than 1 MB"), ("slow", "too slowly"), ("packed", "packed bytes")])
+    def test_a_file_is_no_longer_than_was_said(self, hub, talk, monkeypatch, how, said):
+        for name, bound in {"MAX_UNPACKED_BYTES": 2**20, "SECONDS": 0.2, "SLOWEST": 1000}.items():
+            monkeypatch.setattr(f"leaderboard.hub_client.{name}", bound)
+        hub.rude_file = how
+        with pytest.raises(CommandError, match=said):
+            command("pull", "talk", "hf://datasets/alice/rows/data/outputs.jsonl")
+        assert not Output.objects.filter(context__key="h0").exists()
+
     def test_it_is_off_unless_somebody_turns_it_on(self, talk):
         with pytest.raises(CommandError, match="HF_HUB_OFFLINE=0"):
             command("pull", "talk", "hf://datasets/alice/rows/data/outputs.jsonl")
@@ -156,7 +215,7 @@ class TestPush:
         assert command("push", "talk", "alice/talk", "--public")["public"] is True
 
     def test_a_server_that_never_answers_is_one_sentence(self, hub, talk, monkeypatch):
-        monkeypatch.setattr("leaderboard.hub.SECONDS", 0.05)
+        monkeypatch.setattr("leaderboard.hub_client.SECONDS", 0.05)
         hub.silence = 0.5
         with pytest.raises(CommandError, match="can't be reached"):
             command("push", "talk", "alice/talk")
