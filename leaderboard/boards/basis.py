@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 from leaderboard.boards.estimates import Estimate, Name
+
+HELD_BACK = "Held back, since it shows people's answers as examples. The judge's page has it, for the campaign's researchers."
 
 
 @dataclass(frozen=True)
@@ -78,6 +82,24 @@ class BoardJudge:
     calibration: Calibration | None = None
     used: JudgeUsage | None = None
     gate: Gate | None = None
+
+    def without_answers(self) -> BoardJudge:
+        """Anybody may read a board, and texts and people's answers are for researchers: without the prompt of a language model
+        that is shown examples of them, alone or in a jury."""
+        settings = _without_answers({one.name: one.value for one in self.settings})
+        return replace(self, settings=tuple(BoardSetting(*one) for one in settings.items()))
+
+
+def _without_answers(settings: Mapping[str, Any]) -> dict[str, Any]:
+    found = dict(settings)
+    if "asked" in found and found.get("examples"):
+        found["asked"] = HELD_BACK
+    jurors = found.get("jurors")
+    if isinstance(jurors, dict):
+        found["jurors"] = {name: _without_answers(own) for name, own in jurors.items()}
+    elif jurors and "'examples'" in jurors:  # as a board keeps them: the same as Python writes it
+        found["jurors"] = str({name: _without_answers(own) for name, own in ast.literal_eval(jurors).items()})
+    return found
 
 
 @dataclass(frozen=True)

@@ -141,6 +141,8 @@ def board(
 def alone(tournament: Tournament, live: bool = False, today: bool = False) -> Board:
     """The same, set beside no other board."""
     found = stored(tournament).within_scale()
+    if found.basis.judge:
+        found = replace(found, basis=replace(found.basis, judge=found.basis.judge.without_answers()))
     found = replace(found, since=since_frozen(tournament.snapshot), costs=_costs(found, tournament.campaign))
     found = _with_newer(found, tournament) if today else found
     if not live:

@@ -3,6 +3,7 @@
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
+from django.http import Http404
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
@@ -44,6 +45,8 @@ def system_list(request, slug):
 def system(request, slug, pk):
     context = public_page(request, slug, "systems")
     shown = get_object_or_404(System, pk=pk, campaign=context["campaign"])
+    if not context["member"] and not shown.ratings.filter(tournament__finished_at__isnull=False).exists():
+        raise Http404  # whoever reads public boards learns of no other system
     return _system_page(request, context, shown)
 
 

@@ -65,6 +65,16 @@ class TestRegistering:
         shown = world.get(world.alice, page.url).content.decode()
         assert "A baseline." in shown and "This system is on no board yet" in shown
 
+    def test_until_it_is_on_a_board_nobody_else_learns_of_it(self, world, board, client):
+        world.campaign.board_is_public = True
+        world.campaign.save()
+        new = systems.register(world.campaign, "Unreleased", upload(rows_of(world)), "new.jsonl")
+        old = world.campaign.systems.exclude(pk=new.pk).first()
+        assert client.get(f"{PAGE}{old.pk}/").status_code == 200
+        hidden, unknown = (client.get(f"{PAGE}{pk}/") for pk in (new.pk, 10**6))
+        assert (hidden.status_code, hidden.url) == (unknown.status_code, unknown.url.replace(str(10**6), str(new.pk)))
+        assert world.get(world.alice, f"{PAGE}{new.pk}/").status_code == 200
+
     def test_it_plays_and_the_others_games_are_not_played_again(self, world, board, monkeypatch):
         monkeypatch.setattr("tests.leaderboard.played.Strict.__init__", _also_new)
         systems.register(world.campaign, "New", upload(rows_of(world)), "new.jsonl")

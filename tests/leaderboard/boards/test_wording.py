@@ -6,7 +6,7 @@ from inspect import isfunction
 import pytest
 
 from leaderboard.boards import cautions, diagnoses, wording
-from leaderboard.boards.basis import AnswersLeftOut, BoardVerdict
+from leaderboard.boards.basis import HELD_BACK, AnswersLeftOut, BoardSetting, BoardVerdict
 from leaderboard.boards.board import Board, Doubt, Method, Population
 from leaderboard.boards.estimates import Estimate, Forecast, Name
 from leaderboard.boards.panels import Correlation
@@ -377,3 +377,16 @@ def test_every_sentence_has_a_test():
     said = {say.__name__ for m in modules for say in vars(m).values() if isfunction(say) and say.__module__ == m.__name__}
     others = {"count", "by_answers", "cautions", "left_out"}
     assert {name for name in said if not name.startswith("_")} - others == {say.__name__ for say, *_ in SAID}
+
+
+def test_peoples_answers_in_a_prompt_stay_with_researchers():
+    """Anybody reads a public board; a jury's judges have settings of their own."""
+    plain, shown = {"asked": "How good?", "model": "m"}, {"asked": "How good? Ann said 4.", "examples": 2}
+    jury = str({"plain": plain, "shown": shown, "both": {"by": "vote", "jurors": {"inner": shown}}})
+    given = tuple(BoardSetting(*one) for one in {**shown, "examples": "2", "jurors": jury, "model": "m"}.items())
+    told = {one.name: one.value for one in replace(JUDGE, settings=given).without_answers().settings}
+    held = shown | {"asked": HELD_BACK}
+    inner = {"plain": plain, "shown": held, "both": {"by": "vote", "jurors": {"inner": held}}}
+    assert told == {"asked": HELD_BACK, "examples": "2", "jurors": str(inner), "model": "m"}
+    without = tuple(BoardSetting(*one) for one in plain.items())
+    assert replace(JUDGE, settings=without).without_answers().settings == without

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from django.core.management import CommandError
+from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Job
@@ -18,6 +19,7 @@ from evaluator.models import Judge, Reply
 from evaluator.roster import candidates, judge_named
 from evaluator.trainings.services import start_training
 from leaderboard import tasks
+from leaderboard.boards.basis import HELD_BACK
 from leaderboard.models import Game, Tournament
 from tests.evaluator.judges.rude_server import RudeServer
 from tests.evaluator.judges.stub_server import Server
@@ -226,7 +228,18 @@ class TestPrompts:
         assert judge["reads"] == "pointwise" and judge["used"]["calls"] == len(server.requests) == people == forecast["calls"]
         settings = {one["name"]: one["value"] for one in judge["settings"]}
         assert (settings["prompt_file"], settings["prompt_file_sha256"]) == ("strict", row.digest)
-        assert "0 to 9" in settings["asked"]
+        asked_with = Tournament.objects.get().settings["judge_record"]["settings"]["asked"]
+        shown = [one for one in world.rows if json.dumps(one["output"])[1:-1] in asked_with]
+        assert "0 to 9" in asked_with and shown and settings["asked"] == HELD_BACK  # the examples are people's answers
+        world.campaign.board_is_public = True
+        world.campaign.save()
+        pages = [
+            Client().get(f"/c/talk/leaderboard/?judge=tiny&basis=judge{more}").content.decode()
+            for more in ("", "&criterion=Overall")
+        ]
+        pages += [Client().get(f"/tournaments/{Tournament.objects.get().pk}/").content.decode()]
+        assert all("tiny" in page for page in pages)
+        assert not any(one["output"] in page for one in world.rows for page in pages)
         good = {one["system"] for one in world.rows if "good" in one["output"]}
         ranks = [one["system"] for one in board["standings"]]
         assert ranks[0] in good and ranks[-1] not in good
