@@ -517,7 +517,8 @@ class Run:
         self._changed = threading.Condition()
         self._thread: threading.Thread | None = None
         self._asked = self._answered = self._failed = self._errors = 0
-        self._away_since, self._doubt = 0.0, ""
+        self._away_since = self._silent_since = 0.0  # since a request failed; since one waits for an answer
+        self._doubt = ""
         try:
             self._open()
             with _reaching():
@@ -632,14 +633,15 @@ class Run:
             return self._asked
 
     def _wait(self, is_done: Callable[[], bool], timeout: float, is_patient: bool) -> None:
-        """Until it is done, or the time is over, or the server was away for too long: since now where it is patient, else
+        """Until it is done, or the time is over, or the server said nothing for too long: since now where it is patient, else
         since it went, so that an outage holds a training up once and not at each report."""
         begin = time.monotonic()
         with self._changed:
             asked = self._asked
             while not is_done():
-                now, away = time.monotonic(), self._away_since
-                is_hopeless = away and self._failed >= asked and now - max(away, begin * is_patient) >= self.GRACE
+                now, silent = time.monotonic(), self._silent_since or self._away_since
+                is_tried = self._failed >= asked or now - begin >= self.LAST
+                is_hopeless = silent and is_tried and now - max(silent, begin * is_patient) >= self.GRACE
                 if is_hopeless or now - begin >= timeout:
                     return
                 self._changed.wait(0.2)
@@ -719,11 +721,17 @@ class Run:
         how: dict[str, Any] = {"timeout": httpx.Timeout(60.0, connect=5.0)}
         if body is not None:
             how |= {"content": json.dumps(body), "headers": {"Content-Type": "application/json"}}
-        with _reaching():
-            answer: dict[str, Any] = self.campaign.client.request(method, path, **how).json()
-            if not isinstance(answer, dict):
-                raise TypeError("no object")
-            return answer
+        self._silent_since = self._silent_since or time.monotonic()
+        try:
+            with _reaching():
+                answer: dict[str, Any] = self.campaign.client.request(method, path, **how).json()
+                if not isinstance(answer, dict):
+                    raise TypeError("no object")
+        except Refused:
+            self._silent_since = 0.0
+            raise
+        self._silent_since = 0.0
+        return answer
 
     def _leave(self) -> None:
         """At the end of the program: what waits gets a last chance."""

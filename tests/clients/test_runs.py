@@ -137,6 +137,18 @@ def test_a_slow_server_does_not_hold_the_training(opened, stub):
     assert run.best(timeout=20)["step"] == 20
 
 
+def test_a_server_that_hangs_holds_the_training_up_once(opened, stub, comparena_client, monkeypatch):
+    monkeypatch.setattr(comparena_client.Run, "GRACE", 0.5)
+    run = opened()
+    stub.rude, stub.slowness = ["slow"] * 9, 3.0
+    took = []
+    for step in (10, 20):
+        begin = time.monotonic()
+        run.report(step, texts(step), wait=True)
+        took.append(time.monotonic() - begin)
+    assert 0.4 < took[0] < 1.5 and took[1] < 0.5 and len(kept(run)) == 2
+
+
 def test_an_interrupt_while_it_waits_loses_nothing(opened, stub, monkeypatch):
     run = opened()
     stub.rude = ["502"] * 2
