@@ -4,7 +4,11 @@ Somebody is known by the provider's own name for them (`sub`), never by an e-mai
 with somebody else's. An admin writes `sub` into an account that was there before, to let its owner come in this way.
 """
 
+import logging
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import jwt
 from django.conf import settings
@@ -17,8 +21,44 @@ from mozilla_django_oidc.views import OIDCAuthenticationCallbackView, OIDCAuthen
 
 from annotation.models import User
 
+log = logging.getLogger(__name__)
+
+
+class NoAnswer(Exception):
+    """The provider is away, or answers with something else than was asked for."""
+
+
+@contextmanager
+def _asked() -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:  # those of `requests` are OSErrors
+        raise NoAnswer(type(error).__name__) from error
+
+
+def _object(answer: Any) -> dict[str, Any]:
+    if not isinstance(answer, dict):
+        raise TypeError
+    return answer
+
 
 class Accounts(OIDCAuthenticationBackend):
+    def authenticate(self, request, **kwargs):
+        try:
+            return super().authenticate(request, **kwargs)
+        except NoAnswer as error:
+            log.warning("no answer of the sign-in provider: %s", error)
+            messages.error(request, f"{settings.OIDC_NAME} does not answer as it should. Try again in a while.")
+            return None
+
+    def get_token(self, payload):
+        with _asked():
+            return _object(super().get_token(payload))
+
+    def retrieve_matching_jwk(self, token):
+        with _asked():
+            return super().retrieve_matching_jwk(token)
+
     def verify_token(self, token, **kwargs):
         """The library checks signature, nonce and end; whose token it is, and for whom, is checked here (OpenID Connect Core
         1.0, 3.1.3.7)."""
@@ -33,7 +73,8 @@ class Accounts(OIDCAuthenticationBackend):
         return payload
 
     def get_userinfo(self, access_token, id_token, payload):
-        claims = super().get_userinfo(access_token, id_token, payload)
+        with _asked():
+            claims = _object(super().get_userinfo(access_token, id_token, payload))
         if not payload.get("sub") or claims.get("sub") != payload["sub"]:  # 5.3.2
             raise SuspiciousOperation("Token and claims are about different people.")
         return claims

@@ -22,6 +22,7 @@ class Provider:
 
     def __init__(self):
         self.token, self.claims, self.key, self.nonce, self.asked = {}, {}, KEY, "", {}
+        self.broken: dict[str, tuple[int, bytes]] = {}  # what it says instead, by path
         provider = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -38,10 +39,11 @@ class Provider:
                 self.answer({"keys": [jwk]} if self.path == "/jwks" else {"sub": "s-1", "name": "Ann"} | provider.claims)
 
             def answer(self, body):
-                self.send_response(200)
+                status, content = provider.broken.get(self.path, (200, json.dumps(body).encode()))
+                self.send_response(status)
                 self.send_header("Content-Type", "application/json")
                 self.end_headers()
-                self.wfile.write(json.dumps(body).encode())
+                self.wfile.write(content)
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.server.server_port}"
@@ -134,3 +136,24 @@ def test_what_is_not_the_provider_s_word_lets_nobody_in(client, provider, wrong)
         setattr(provider, name, value)
     answer = come_in(client, provider)
     assert answer.status_code < 500 and who(client) is None and not User.objects.exists()
+
+
+@pytest.mark.parametrize("path", ["/token", "/jwks", "/user"])
+@pytest.mark.parametrize(
+    "status, content",
+    [(500, b"{}"), (200, b"<html>"), (200, b"[]"), (200, b"null"), (200, b"[1, 2]"), (200, b'"\xff"'), (302, b"")],
+)
+def test_a_provider_that_breaks_is_a_sentence_on_the_log_in_page(client, provider, path, status, content):
+    provider.broken = {path: (status, content)}
+    assert come_in(client, provider).url == "/login/"
+    assert "Example University does not answer as it should" in client.get("/login/").content.decode()
+    assert who(client) is None and not User.objects.exists()
+    provider.broken = {}
+    come_in(client, provider)
+    assert who(client) is not None
+
+
+def test_one_that_is_away_too(client, provider, settings):
+    settings.OIDC_OP_TOKEN_ENDPOINT = "http://127.0.0.1:9/token"  # noqa: S105
+    assert come_in(client, provider).url == "/login/"
+    assert "Example University does not answer" in client.get("/login/").content.decode() and who(client) is None
