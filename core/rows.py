@@ -17,6 +17,7 @@ DECIMAL_COMMA = re.compile(r"^(\s*[+-]?\d+),(\d+\s*)$")
 # By the decimal mark, what may follow a whole number; beside a comma, 1.000 is a thousand.
 POINT_ZERO = {".": re.compile(r"\.0+$"), ",": re.compile(r"(,0+|\.0)$")}
 KEYS = ("context_id", "group")  # which programs make, of texts too
+TURN = ("conversation", "turn", "turns")  # in the metadata of a turn of a conversation: which, and of how many that are judged
 TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"  # the direction in which letters are read
 UNSEEN_AROUND = "\u200b\u200c\u200d\u2060\ufeff\u00ad \t\r\n\v\f\u00a0\u2007\u202f\u3000"
 # In the product's languages: English, German, French, Spanish, Chinese, Arabic.
@@ -197,6 +198,29 @@ class Row:
         if not isinstance(value, dict):
             raise BadField(field, f"expected a JSON object, found {kind_of(value)}")
         return value
+
+    def metadata(self) -> dict[str, Any]:
+        """As they are, but where they say which turn of a conversation a context is (`TURN`): that with whole numbers and a
+        name, as tables may not write them ("2", 2.0). Raises BadField."""
+        found = self.mapping("metadata")
+        if any(found.get(name) in (None, "") for name in TURN):
+            return found
+        said = replace(self, fields=found)
+        try:
+            place = said.name(TURN[0]), said.whole(TURN[1]) or 0, said.whole(TURN[2]) or 0
+        except BadField as error:
+            raise BadField(f"metadata.{error.field}", str(error)) from None
+        if not 0 < place[1] <= place[2]:
+            raise BadField(f"metadata.{TURN[1]}", f"is {place[1]} of {place[2]} turns; they count from 1")
+        return found | dict(zip(TURN, place))
+
+    def source(self) -> str:
+        """What its context has in common with others: its group, else the conversation that it is a turn of; empty where it
+        stands alone. Raises BadField."""
+        if self.fields.get("group") not in (None, ""):
+            return self.name("group")
+        found = self.metadata() if isinstance(self.fields.get("metadata"), dict) else {}
+        return "" if any(found.get(name) in (None, "") for name in TURN) else str(found[TURN[0]])
 
 
 def _message(message: dict[str, Any], field: str) -> str:

@@ -32,9 +32,9 @@ from annotation.campaigns.items import CONVERSATIONS, summarize
 from annotation.design.balance import Ranked, ranked
 from annotation.design.gold_and_repeats import REPEAT_GAP, gold_due, is_gold, repeat_is_due
 from annotation.models import Annotator, Assignment, Campaign, Item, Purpose
-from annotation.models.corpus import TURN
 from annotation.questions.ranked.kind import order_of
 from annotation.statements import Statement, insert, rows_of
+from core.rows import TURN
 
 WINDOW = 200  # free items among which the least bad is looked for where none keeps both rules
 NEAR = 100  # fewer items left than this are counted afresh every time

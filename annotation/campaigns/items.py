@@ -10,10 +10,10 @@ from django.db.models import Count, F, Q
 from annotation.checkpoints import of_newest_checkpoints, older
 from annotation.design.draw import Design, DrawnItem, draw
 from annotation.models import Assignment, Campaign, Item, Output, Purpose
-from annotation.models.corpus import TURN
 from annotation.outcome import Outcome
 from annotation.questions.store import people_by_set, people_by_unit
 from core.errors import Refused
+from core.rows import TURN
 
 BATCH = 500
 MANY = 100  # items that come at once

@@ -111,7 +111,7 @@ class Corpus(RowsImport):
         group = row.name("group", default="")
         known = self.contexts.get(key)
         if known is None:
-            metadata = row.mapping("metadata")
+            metadata = row.metadata()
             if row.get("knowledge") is not None:
                 metadata = {**metadata, "knowledge": row.get("knowledge")}
             if roles := [turn["role"] for turn in row.get("context") if isinstance(turn, dict)]:
@@ -124,7 +124,7 @@ class Corpus(RowsImport):
             raise BadField("context", f"differs from the text that context_id {quoted(key)} already has")
         elif known.group != group and (group or known.pk is None):  # a later file need not repeat it
             raise BadField("group", _other_group(group, known))
-        elif known.turn and (turns := row.mapping("metadata").get("turns", known.turn[1])) != known.turn[1]:
+        elif known.turn and (turns := row.metadata().get("turns", known.turn[1])) != known.turn[1]:
             conversation = quoted(known.metadata["conversation"])
             raise BadField(
                 "turns", f"conversation {conversation} has {turns} turns to judge, and has {known.turn[1]} here already"

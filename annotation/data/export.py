@@ -111,7 +111,7 @@ def _about_outputs(campaign: Campaign, kind: Kind, decide: Decide) -> Iterator[d
     unsaid = live.filter(cannot_say=True).exists()
     reasons = campaign.asks_reason or live.filter(detail__has_key="reason").exists()
     about = ["output__context", "output__system", "output__checkpoint", "criterion", "annotator", "submission"]
-    live, grouped = live.select_related(*about), campaign.has_groups
+    live, grouped = live.select_related(*about), _names_groups(campaign)
     for score in live.order_by("pk").iterator(chunk_size=2000):
         output = score.output
         yield {
@@ -136,7 +136,7 @@ def _about_pairs(campaign: Campaign, kind: Kind, decide: Decide) -> Iterator[dic
     unused = {name for name in BESIDE if not live.filter(detail__has_key=name).exists()}
     sides = [f"output_{side}__{part}" for side in "ab" for part in ("system", "checkpoint")]
     live = live.select_related("output_a__context", *sides, "annotator", "submission", "criterion")
-    grouped = campaign.has_groups
+    grouped = _names_groups(campaign)
     for judgment in live.order_by("pk").iterator(chunk_size=2000):
         context = judgment.output_a.context
         row = {"context_id": context.key, "context": context.turns, **_group(context, grouped)}
@@ -152,6 +152,11 @@ def _about_pairs(campaign: Campaign, kind: Kind, decide: Decide) -> Iterator[dic
             **({"cannot_say": judgment.cannot_say} if unsaid else {}),
             **_about(judgment, decide(judgment.criterion_id, judgment.annotator_id, unit)),
         }
+
+
+def _names_groups(campaign: Campaign) -> bool:
+    """Has a context a group of its own, beside its conversation? An import takes no other one."""
+    return campaign.contexts.exclude(group="").exists()
 
 
 def _group(context: Context, grouped: bool) -> dict:

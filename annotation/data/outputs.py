@@ -1,6 +1,8 @@
 """Outputs from a file, with references, checkpoints and known answers."""
 
+import contextlib
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 from annotation.campaigns import costs
@@ -65,6 +67,8 @@ class OutputsImport(Corpus):
         self.known_rows.take(row, output)
         if self.keeps_columns:
             beside = {c: v for c, v in row.fields.items() if c not in self.fields and v is not None}
+            with contextlib.suppress(BadField):  # columns may be called so and say something else
+                beside = replace(row, fields={"metadata": beside}).metadata()
             self.others.append((output, beside))
         known = self.references.setdefault(context.key, [])
         for text in row.texts("references"):

@@ -8,6 +8,7 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils.functional import cached_property
 
+from annotation.models.corpus import HAS_SOURCE
 from annotation.statements import Statement
 from core.sealed import digest, seal, unseal
 
@@ -131,8 +132,8 @@ class Campaign(models.Model):
 
     @property
     def has_groups(self) -> bool:
-        """Does any of its contexts belong to a group?"""
-        return self.contexts.exclude(group="").exists()
+        """Does any of its contexts belong to a group or a conversation (`Context.source`)?"""
+        return self.contexts.filter(HAS_SOURCE).exists()
 
 
 class Criterion(models.Model):

@@ -7,8 +7,10 @@ from django.core.validators import MinValueValidator
 from django.db import models
 from django.utils.text import Truncator
 
+from core.rows import TURN
+
 TITLE = 60  # characters of a text that has no name
-TURN = ("conversation", "turn", "turns")  # in the metadata of a turn of a conversation; see `Context.turn`
+HAS_SOURCE = ~models.Q(group="") | models.Q(metadata__has_keys=TURN)  # of contexts: `Context.source` may say something
 
 
 class System(models.Model):

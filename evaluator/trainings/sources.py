@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
-from django.db.models import Max, Q
+from django.db.models import Max
 
 from annotation import snapshots
 from annotation.models import Campaign, Checkpoint, Context, Output, Reference, Snapshot
-from annotation.models.corpus import TURN
+from annotation.models.corpus import HAS_SOURCE
 from annotation.snapshots import SnapshotContent, former_names, output_names
 from evaluator.comparator.examples import Exchange, aligned
 from evaluator.comparator.settings import Settings
@@ -172,9 +172,7 @@ def text_in(context: Context, text: str) -> Text:
 
 def groups_of(campaign: Campaign) -> dict[str, str]:
     """{a context's key: `Text.group`} of those that have one"""
-    contexts = campaign.contexts.filter(~Q(group="") | Q(metadata__has_key=TURN[0])).only(
-        "campaign", "key", "group", "metadata"
-    )
+    contexts = campaign.contexts.filter(HAS_SOURCE).only("campaign", "key", "group", "metadata")
     return {context.key: f"{campaign.pk} {context.source}" for context in contexts if context.source}
 
 

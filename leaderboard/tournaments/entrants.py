@@ -10,8 +10,8 @@ from django.db.models import Max, Q
 
 from annotation.checkpoints import of_newest_checkpoints
 from annotation.models import Campaign, Context, Output, System
-from annotation.models.corpus import TURN
 from annotation.snapshots import former_names, output_names
+from core.rows import TURN
 from leaderboard.models import Tournament
 
 

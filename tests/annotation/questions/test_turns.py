@@ -290,6 +290,39 @@ class TestWhatIsRead:
         client.post(f"/c/turns/import/{Upload.objects.get().pk}/store/")
         assert Output.objects.count() == 10 and campaign.items.count() == 10
 
+    @pytest.mark.parametrize("turn", [2, "2", 2.0, "2.0"])
+    def test_numbers_in_metadata_as_tables_write_them(self, turn):
+        """Rows of outputs, and a table whose columns are kept."""
+        of = {"context": "Q", "system": "s0", "output": "o"}
+        place = {"conversation": 7.0, "turn": turn, "turns": "3"}
+        campaigns = [made(f"metadata-{kept}", talks=()) for kept in ("no", "yes")]
+        read(campaigns[0], [of | {"context_id": "q", "metadata": place | {"topic": "tea"}}])
+        read(campaigns[0], [of | {"context_id": "q", "system": "s1", "metadata": place | {"turns": 3.0}}])
+        read(campaigns[1], [of | {"context_id": "q", "topic": "tea"} | place], keep_columns=True)
+        for campaign in campaigns:
+            [context] = campaign.contexts.all()
+            assert context.metadata == {"conversation": "7", "turn": 2, "turns": 3, "topic": "tea"}
+            assert (context.turn, context.source, campaign.has_groups) == ((2, 3), "7", True)
+
+    @pytest.mark.parametrize(
+        ("place", "field", "message"),
+        [
+            ({"turn": "second"}, "metadata.turn", 'expected a whole number from 0, found "second"'),
+            ({"turn": 1.5}, "metadata.turn", "expected a whole number from 0, found 1.5"),
+            ({"turns": [3]}, "metadata.turns", "expected a whole number from 0"),
+            ({"turn": "0"}, "metadata.turn", "is 0 of 3 turns; they count from 1"),
+            ({"turn": 4}, "metadata.turn", "is 4 of 3 turns; they count from 1"),
+            ({"conversation": ["a"]}, "metadata.conversation", "expected text"),
+        ],
+    )
+    def test_other_numbers_in_metadata_are_refused(self, place, field, message):
+        metadata = {"conversation": "c", "turn": 2, "turns": 3} | place
+        rows = [{"context": q, "context_id": q, "system": "s0", "output": "o"} for q in "ab"]
+        with pytest.raises(ImportRefused) as refused:
+            read(made(talks=()), [rows[0], rows[1] | {"metadata": metadata}])
+        [error] = refused.value.errors
+        assert (error.file, error.line, error.field) == ("talks.jsonl", 2, field) and message in error.message
+
     def test_metadata_of_the_same_names_that_are_no_turn(self):
         of = {"context": "Q", "system": "s0", "output": "o", "metadata": {"conversation": "x", "turn": "first"}}
         campaign = made(talks=(), overlap=1)
