@@ -17,7 +17,9 @@ class ComparatorSerializer(serializers.Serializer):
     created_at = serializers.DateTimeField()
     simulated = serializers.BooleanField()
     warning = serializers.CharField(help_text="What it learned from was not accepted.")
-    gate_doubt = serializers.CharField(help_text="Why it is not to be relied upon alone here; empty where its gate passed.")
+    gate_doubt = serializers.CharField(
+        help_text="Why it is not to be relied upon alone here; empty where its gate passed, on folds that kept groups."
+    )
     card = serializers.CharField(help_text="The address of its card.")
 
 
@@ -31,7 +33,7 @@ class CardSerializer(serializers.Serializer):
     uploaded = serializers.BooleanField(help_text="Trained elsewhere; its metrics are as its file gave them.")
     simulated = serializers.BooleanField()
     warning = serializers.CharField()
-    limits = serializers.CharField(help_text="What its own figures say that it does not know.")
+    limits = serializers.CharField(help_text="What its own figures say that it does not know, and why they may be too high.")
     criterion = serializers.CharField()
     campaigns = serializers.ListField(child=serializers.CharField(), help_text="The titles of those that it is for.")
     snapshots = serializers.ListField(child=serializers.CharField())
@@ -39,7 +41,9 @@ class CardSerializer(serializers.Serializer):
     seed = serializers.IntegerField()
     code = serializers.CharField()
     gate = serializers.ListField(child=serializers.DictField(), help_text="[{question, passed, answer}]")
-    gate_doubt = serializers.CharField(help_text="Why it is not to be relied upon alone here; empty where its gate passed.")
+    gate_doubt = serializers.CharField(
+        help_text="Why it is not to be relied upon alone here; empty where its gate passed, on folds that kept groups."
+    )
     confidence = serializers.DictField(help_text="How far its stated probabilities may be trusted here: kind, said, figures.")
     attacks_here = serializers.ListField(child=serializers.DictField(), help_text="Where it did not learn from the campaign.")
     curve = serializers.ListField(child=serializers.DictField())

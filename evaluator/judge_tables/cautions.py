@@ -7,8 +7,10 @@ from typing import Any
 from annotation.models import Criterion, Snapshot
 from annotation.questions.conditions import untold
 from annotation.snapshots import since_frozen
+from evaluator.versions.limits import PARTED, may_have_groups
 
 SIMULATED = "SIMULATED: a program made these judgments."
+FOLDS = f"The held-out figures {PARTED}; evaluate again."  # of comparators and metrics that learn, and ties of others
 OLD = "These figures come from an earlier snapshot. Newer judgments have been accepted since; evaluate again."
 
 
@@ -23,12 +25,18 @@ def _of_one(about: dict[str, Any]) -> list[str]:
     rows = [row for table in about.get("tables", {}).values() for row in table["rows"]]
     doubts = dict.fromkeys(row["settings"]["doubt"] for row in rows if "doubt" in (row.get("settings") or {}))
     simulated = [SIMULATED] if about["simulated"] else []
-    return [*doubts, *simulated, *filter(None, [about["warning"], about.get("untold")]), *about.get("since", [])]
+    return [
+        *doubts,
+        *simulated,
+        *filter(None, [about["warning"], about.get("untold"), about.get("folds")]),
+        *about.get("since", []),
+    ]
 
 
 def as_of_now(record: dict[str, Any]) -> dict[str, Any]:
-    """The same with `since`, what became of its snapshots later, `untold`, when its criterion is asked, and `cautions`, all
-    that must be said with it; so has what it says of several campaigns, in `transfer` or alone."""
+    """The same with `since`, what became of its snapshots later, `untold`, when its criterion is asked, `folds`, whether these
+    may have parted groups (`units` came with those that keep them), and `cautions`, all that must be said with it; so has what
+    it says of several campaigns, in `transfer` or alone."""
     if "campaigns" in record:
         now = record | {"campaigns": _since(record["campaigns"])}
     else:
@@ -39,7 +47,12 @@ def as_of_now(record: dict[str, Any]) -> dict[str, Any]:
 
 def _since(about: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return [
-        one | {"since": _became(one["campaign"], one["snapshot"]), "untold": _untold(one["campaign"], one.get("criterion", ""))}
+        one
+        | {
+            "since": _became(one["campaign"], one["snapshot"]),
+            "untold": _untold(one["campaign"], one.get("criterion", "")),
+            "folds": FOLDS if "units" not in one and may_have_groups([one["campaign"]]) else "",
+        }
         for one in about
     ]
 

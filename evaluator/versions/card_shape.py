@@ -32,6 +32,7 @@ SHAPE = {
     "heldout_three_way_accuracy": MAYBE,
     "longer_is_better_accuracy": MAYBE,
     "texts": MAYBE,
+    "units": MAYBE,
     "tie_threshold": MAYBE,
     "references": MAYBE,
     "base": {"name": TEXT, "sha256": TEXT, "contexts": NUMBER, "known": NUMBER},

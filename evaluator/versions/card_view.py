@@ -9,9 +9,13 @@ from annotation.models import Campaign
 from evaluator.comparator.settings import options_of
 from evaluator.models import ComparatorVersion
 from evaluator.versions import registry, selectors
-from evaluator.versions.limits import limits
+from evaluator.versions.limits import limits, parted_groups
 
 HIDDEN = "a campaign that is not yours"
+GROUPS_OF_FILES = (
+    "It learned from groups of contexts: where a file does not name them (field group), a new context of such a group is judged"
+    " by members that learned from it."
+)
 UNKNOWN = "The calibration of its probabilities in this campaign is not known."
 
 
@@ -26,7 +30,7 @@ def card(version: ComparatorVersion, campaign: Campaign, user) -> dict:
         "uploaded": version.run_id is None,
         "simulated": version.is_simulated,
         "warning": version.warning,
-        "limits": limits(figures(version, user)),
+        "limits": " ".join(filter(None, [parted_groups(version), limits(figures(version, user))])),
         "criterion": version.criterion,
         "campaigns": _called(version, user),
         "snapshots": version.snapshots,
@@ -115,8 +119,8 @@ def figures(version: ComparatorVersion, user) -> dict:
 
 def confidence(version: ComparatorVersion, campaign: Campaign) -> dict:
     """How far the version's stated probabilities are from what people say in this campaign: {kind, said}, and where that is
-    known error, low, high and pairs. kind: own (held out), here (not learned from; fitted anew and held out, beside it
-    as_it_came and the refit), unknown."""
+    known error, low, high and pairs. kind: own (held out; said with `parted_groups`), here (not learned from; fitted anew and
+    held out, beside it as_it_came and the refit), unknown."""
     if selectors.learned_from(version, campaign):
         found = version.metrics.get("calibration")
         found = {"kind": "own", **found} if found else {"kind": "unknown"}
@@ -124,13 +128,16 @@ def confidence(version: ComparatorVersion, campaign: Campaign) -> dict:
         found = dict(version.measured_here.get(campaign.slug, {}).get("confidence", {"kind": "unknown"}))
         if anew := selectors.refit(version, campaign):
             found["refit"] = anew
-    return found | {"said": _said(found)}
+    doubt = parted_groups(version) if found["kind"] == "own" else ""
+    return found | {"said": " ".join(filter(None, [_said(found), doubt]))}
 
 
 def confidence_on_files(version: ComparatorVersion) -> str:
     """The same for texts of which nobody knows where they come from."""
-    found = version.metrics.get("calibration")
+    m, found = version.metrics, version.metrics.get("calibration")
     unknown = "Its calibration on other texts is not known."
+    if m.get("units", m.get("contexts")) != m.get("contexts"):
+        unknown += f" {GROUPS_OF_FILES}"
     if found is None:
         return unknown
     return f"On held-out contexts of its training campaigns, its expected calibration error is {_off(found)}. {unknown}"

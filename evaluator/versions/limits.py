@@ -1,8 +1,35 @@
-"""The first line of a card: what its own figures say that the comparator does not know."""
+"""The first lines of a card: what a comparator's figures do not know, and what its own figures say that it does not know."""
 
+from collections.abc import Collection
 from typing import Any
 
+from annotation.models import Campaign
 from evaluator.metaevaluation.robustness import FEWEST_CASES, SMALLEST_SHARE
+from evaluator.models import ComparatorVersion
+
+PARTED = "were computed on folds that did not keep groups of contexts together and may be too high"
+
+
+def parted_groups(version: ComparatorVersion) -> str:
+    """Why its held-out figures may be too high, one sentence: they are of before folds kept groups whole (`units` came then),
+    and its contexts have groups, or nobody knows. Empty where that cannot be, or nothing was measured."""
+    if version.metrics.get("units") or not version.metrics.get("contexts"):
+        return ""
+    learnt = version.metrics.get("learnt_from") or {}
+    measured = set(version.settings.get("sources", {})) - set(version.settings.get("beside", []))
+    known = True if version.run_id and learnt.get("dialogues") else may_have_groups(measured)
+    if known is False:
+        return ""
+    figures = f"The held-out figures of comparator {version.name}"
+    return f"{figures} {PARTED}{'' if known else ', if its contexts had groups'}; train it again."
+
+
+def may_have_groups(slugs: Collection[str]) -> bool | None:
+    """Has one of these campaigns groups or conversations? None where it is not known, since it is gone or elsewhere."""
+    here = list(Campaign.objects.filter(slug__in=slugs, deleted_at=None))
+    if any(campaign.has_groups for campaign in here):
+        return True
+    return False if here and len(here) == len(slugs) else None
 
 
 def limits(metrics: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ from annotation.models import AuditEvent, Campaign
 from core.errors import Refused
 from evaluator.models import ComparatorVersion, Promotion
 from evaluator.signals import promoted
+from evaluator.versions.limits import parted_groups
 from evaluator.versions.selectors import learned_from, version_named
 
 FIRST, PASSED = "The first of this campaign.", "Passed the gate."
@@ -47,7 +48,12 @@ def passed(gate: list[dict]) -> bool:
 
 
 def gate_doubt(version: ComparatorVersion, campaign: Campaign) -> str:
-    """Why its judgments alone are not to be relied upon in the campaign; empty where it passed its gate there."""
+    """Why its judgments alone are not to be relied upon in the campaign; empty where it passed its gate there, and no figure of
+    that may be too high."""
+    return " ".join(filter(None, [_not_passed(version, campaign), parted_groups(version)]))
+
+
+def _not_passed(version: ComparatorVersion, campaign: Campaign) -> str:
     gate = version.gates.get(campaign.slug, [])
     if not gate:
         return f"Comparator {version.name} was never asked whether it may serve here."
@@ -56,11 +62,11 @@ def gate_doubt(version: ComparatorVersion, campaign: Campaign) -> str:
 
 
 def warnings_of(version: ComparatorVersion) -> list[str]:
-    """What must be said with its judgments of texts of no campaign: what it learned from was not accepted, and the gates of
-    its campaigns that it did not pass."""
-    doubts = {campaign.slug: gate_doubt(version, campaign) for campaign in version.campaigns.order_by("slug")}
+    """What must be said with its judgments of texts of no campaign: what it learned from was not accepted, the gates of its
+    campaigns that it did not pass, and figures that may be too high."""
+    doubts = {campaign.slug: _not_passed(version, campaign) for campaign in version.campaigns.order_by("slug")}
     said = [f"In {slug}: {doubt}" for slug, doubt in doubts.items() if doubt]
-    return [*([version.warning] if version.warning else []), *said]
+    return [*filter(None, [version.warning]), *said, *filter(None, [parted_groups(version)])]
 
 
 def told(version: ComparatorVersion) -> list[str]:

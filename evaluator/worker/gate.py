@@ -1,6 +1,6 @@
 """The gate's questions put to a version on one campaign: judged on that campaign's accepted judgments, out of fold."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from evaluator.metaevaluation.agreement import accuracy
 from evaluator.metaevaluation.pairs import JudgedPair
 from evaluator.models import ComparatorVersion
 from evaluator.trainings import sources
+from evaluator.versions.limits import parted_groups
 from evaluator.versions.registry import comparator_in_use
 from evaluator.versions.selectors import basis, learned_from
 from evaluator.worker import comparators
@@ -75,7 +76,8 @@ def _on_people(version: ComparatorVersion, campaign: Campaign) -> list[gate.Gate
         of_both = [p for p, held_out in zip(pairs, both, strict=True) if held_out]
         name = f"{current.name}, the one in use"
         try:
-            asked.append(gate.not_below(name, candidate[both], ahead_by(current)[both], of_both, units[both], seed))
+            found = gate.not_below(name, candidate[both], ahead_by(current)[both], of_both, units[both], seed)
+            asked.append(replace(found, answer=" ".join(filter(None, [found.answer, parted_groups(current)]))))
         except Refused:
             asked.append(gate.unreadable(name))
     return asked

@@ -15,6 +15,7 @@ from core.errors import Refused
 from evaluator.comparator.settings import check_seed
 from evaluator.models import ComparatorVersion, Judge
 from evaluator.roster import judge_of
+from evaluator.versions.limits import parted_groups
 from evaluator.versions.registry import comparator_in_use
 from evaluator.versions.selectors import architecture, criteria, criterion_in, learned_from_people, usual_criterion
 from evaluator.versions.selectors import basis as what_counts
@@ -170,7 +171,7 @@ def _who_judges(campaign, basis: str, judge: Judge | None, snapshot, criterion) 
         judge = judge_of(campaign, _serving(campaign, criterion))
     if judge.campaign_id != campaign.pk:
         raise Refused(f"The judge {judge.name!r} is of another campaign.")
-    doubts = [judge.version.warning] if judge.version else []
+    doubts = [judge.version.warning, parted_groups(judge.version)] if judge.version else []
     if basis == CORRECTED:
         doubts.append(active_selection.had_a_say(campaign, _judged(campaign, snapshot)))
     if judge.version:

@@ -46,7 +46,8 @@ class TrainingResult(HeldOutAgreement):
     curve: list[dict[str, Any]]  # fold, epoch, step, train_loss
     pairs: int
     texts: int
-    contexts: int
+    contexts: int  # with a pair or a score, that are measured
+    units: int  # of these, what folds kept whole and intervals draw: groups, else contexts. Versions before 0.2.0 have none
     cut_contexts: int  # texts whose context lost its first turns to the limit of tokens
     cut_outputs: int  # texts whose output lost its end to the limit of words or tokens
     learnt_from: dict[str, int]  # pairs by source, scored outputs, exchanges, and exchanges left out as seen
@@ -181,6 +182,7 @@ def _result(
     judged: list[OutOfFold], examples: Examples, run: Run, records: list[dict[str, Any]], start: Start
 ) -> TrainingResult:
     head, data, supervision = judged[0].head, run.data, None
+    in_folds = (data.folds >= 0) & (data.folds != BESIDE)  # (n,)
     if not data.by_people[measured(data)].any():
         first, supervision = apart_from_people(judged[0])
         judged = [first, *judged[1:]]
@@ -199,7 +201,8 @@ def _result(
         curve=[point for record in records for point in record["curve"]],
         pairs=len(data.a),
         texts=len(data.folds),
-        contexts=len(np.unique(data.contexts[(data.folds >= 0) & (data.folds != BESIDE)])),
+        contexts=len(np.unique(data.contexts[in_folds])),
+        units=len(np.unique(data.units[in_folds])),
         learnt_from=learnt_from,
         tie_threshold=head.tie_threshold,
         references=head.references * float(data.likeness.std()),

@@ -57,6 +57,7 @@ class Command(ServiceCommand):
                 "criterion": one.basis.criterion,
                 "simulated": one.snapshot.is_simulated,
                 "warning": one.basis.warning,
+                "units": len(set(one.people.units.tolist())),
             }
             for one in campaigns
         ]

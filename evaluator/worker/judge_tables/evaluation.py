@@ -5,6 +5,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from types import MappingProxyType
 
+import numpy as np
+
 from annotation import jobs, parts
 from core.errors import Refused
 from core.version import code_version
@@ -77,6 +79,7 @@ def record_of(known: Material, judges: Sequence[Candidate], told: Sequence[dict]
             "annotators": annotators,
             "seed": seed,
             "code": code_version(),
+            "units": len(np.unique(known.people.units)),
             "tables": {scope: as_json(one) for scope, one in found.items()},
             "without": absent,
         }

@@ -19,6 +19,7 @@ from annotation.data.importer import import_scores
 from annotation.models import User
 from evaluator import tasks
 from evaluator.judge_tables import exports
+from evaluator.judge_tables.cautions import FOLDS, as_of_now
 from evaluator.metaevaluation.judges_table import CEILING, CONSTANT, LONGER, JudgeAnswers
 from evaluator.trainings import services
 from evaluator.versions.registry import gate_doubt
@@ -343,6 +344,24 @@ def test_small_changes_of_scores_are_in_the_table(crowd, tmp_path):
     with (tmp_path / "table.csv").open() as file:
         written = next(r for r in csv.DictReader(file) if r["judge"] == "elsewhere")
     assert float(written["noise0.5_pearson"]) == row["changes"][1]["pearson"] and written["discrete_spearman"]
+
+
+def test_a_table_of_before_folds_kept_groups_says_so(crowd, client):
+    command("evaluate_judges", "crowd", "--judge", "elsewhere", "--page")
+    table = crowd.campaign.judges_tables.get()
+    assert table.record.pop("units") == 12
+    table.save()
+    one = {"campaign": "crowd", "snapshot": table.record["snapshot"], "simulated": False, "warning": ""}
+    with_transfer = table.record | {"transfer": {"campaigns": [one]}}
+    assert as_of_now(table.record)["cautions"] == []  # no context has a group
+    crowd.campaign.contexts.filter(key="c00").update(metadata={"conversation": "a", "turn": 1, "turns": 1})
+    now = as_of_now(with_transfer)
+    assert now["cautions"] == [FOLDS] and now["transfer"]["cautions"] == [f"crowd: {FOLDS}"]
+    assert all(FOLDS in write(now) for write in (exports.as_text, exports.as_csv, exports.as_latex))
+    assert as_of_now(table.record | {"units": 12})["cautions"] == []
+    client.force_login(crowd.alice)
+    assert FOLDS in client.get(reverse("judges", args=["crowd"])).content.decode()
+    assert client.get("/api/campaigns/crowd/judges/").json()["table"]["cautions"] == [FOLDS]
 
 
 def test_contexts_of_one_topic_are_one_unit(crowd):

@@ -10,9 +10,10 @@ from evaluator.metaevaluation import gate
 from evaluator.metaevaluation.agreement import Share
 from evaluator.metaevaluation.pairs import JudgedPair
 from evaluator.models import ComparatorVersion
+from evaluator.roster import judge_of
 from evaluator.signals import promoted
-from evaluator.versions import registry
-from evaluator.versions.limits import limits
+from evaluator.versions import limits, registry
+from leaderboard.tournaments.start import start_tournament
 from tests.evaluator.world import World
 
 RECIPE = {"epochs": 4}
@@ -127,6 +128,62 @@ def test_a_version_of_another_campaign_is_refused(world, comparator, tmp_path):
         registry.promote(other.campaign, comparator)
 
 
+class TestFoldsOfBefore:
+    """Figures of before folds kept groups together: `units` in the metrics came with those that do."""
+
+    @pytest.fixture
+    def old(self, comparator) -> ComparatorVersion:
+        assert comparator.metrics["units"] == comparator.metrics["contexts"] == 12
+        comparator.metrics = {name: value for name, value in comparator.metrics.items() if name != "units"}
+        comparator.save()
+        return comparator
+
+    def said_at_each_door(self, world, version) -> set[str]:
+        """What is said of it at page and API of the card and of the list, with files, by its job and about probabilities."""
+        get = lambda address: world.get(world.alice, address)
+        page, api = f"/c/talk/comparator/{version.name}/", f"/api/campaigns/talk/comparators/{version.name}/"
+        (row,), card = get("/api/campaigns/talk/comparators/").json(), get(api).json()
+        doors = [get(page).content.decode(), get("/c/talk/comparator/").content.decode(), row["gate_doubt"], card["gate_doubt"]]
+        doors += [
+            card["limits"],
+            card["confidence"]["said"],
+            *map(" ".join, (registry.warnings_of(version), registry.told(version))),
+        ]
+        return {
+            said[at : said.index("; train it again.", at)] if (at := said.find("The held-out figures of")) + 1 else ""
+            for said in doors
+        }
+
+    def test_nothing_is_said_where_no_context_has_a_group(self, world, old):
+        assert self.said_at_each_door(world, old) == {""}
+
+    @pytest.mark.parametrize("of", [{"group": "a document"}, {"metadata": {"conversation": "a", "turn": 1, "turns": 12}}])
+    def test_where_contexts_have_groups_or_conversations_it_is_said_at_each_door(self, world, old, of):
+        world.campaign.contexts.update(**of)
+        said = f"The held-out figures of comparator {old.name} {limits.PARTED}"
+        assert self.said_at_each_door(world, old) == {said}
+        old.settings["sources"] = {"lent": ["Overall", True], **old.settings["sources"]}
+        old.settings["beside"] = ["talk"]
+        assert limits.parted_groups(old) == f"{said}, if its contexts had groups; train it again."  # "lent" is not here
+        old.metrics["units"] = 5
+        assert limits.parted_groups(old) == ""
+
+    def test_of_one_that_was_uploaded_nobody_knows(self, world, old):
+        old.run, old.settings["sources"] = None, {}
+        assert limits.parted_groups(old).endswith(f"{limits.PARTED}, if its contexts had groups; train it again.")
+        old.metrics = {}
+        assert limits.parted_groups(old) == ""
+
+    def test_conversations_that_nobody_judged_are_groups(self, world, old):
+        old.metrics["learnt_from"] = {"dialogues": 40}
+        assert limits.parted_groups(old).endswith(f"{limits.PARTED}; train it again.")
+
+    def test_a_board_of_it_says_so(self, world, old):
+        world.campaign.contexts.update(group="a document")
+        board = start_tournament(world.campaign, "judge", judge_of(world.campaign, old), seed=7)
+        assert board.settings["warning"] == limits.parted_groups(old) != ""
+
+
 class TestGate:
     contexts = np.repeat(np.arange(10), 2)
 
@@ -178,7 +235,7 @@ class TestLimits:
         row = {"attack": "cut", "other_words": False, "share": 0.79, "n": 17}
         few = [row | {"attack": "swapped", "share": 0.0, "n": 1}]
         beside = {"cosine": "the last turn", "pearson": 0.4, "above": -0.1, "low": -0.2, "high": -0.01}
-        said = limits(
+        said = limits.limits(
             {
                 "attacks": [row, row | {"attack": "empty", "share": 0.8}, row | {"attack": "negated", "share": 0.6}, *few],
                 "correlations": [{"campaign": "talk", "above_cosine": beside}],
@@ -195,4 +252,8 @@ class TestLimits:
             " Of these attacks there were under 17 cases, too few to say: swapped (1)."
             " On talk, it is below the untrained cosine with the last turn."
         )
-        assert limits({}) == "" == limits({"attacks": [row | {"share": 0.9}], "heldout_pairwise_interval": [None, None]})
+        assert (
+            limits.limits({})
+            == ""
+            == limits.limits({"attacks": [row | {"share": 0.9}], "heldout_pairwise_interval": [None, None]})
+        )

@@ -9,6 +9,7 @@ from evaluator.models import ComparatorVersion
 from evaluator.trainings import sources
 from evaluator.trainings.services import start_training
 from evaluator.versions import registry
+from evaluator.versions.limits import PARTED, parted_groups
 from evaluator.worker import comparators, gate
 from leaderboard.systems import describe
 from tests.evaluator.world import recipe
@@ -106,6 +107,13 @@ class TestServingNow:
         gate.ask_all(new)
         registry.consider(new)
         assert registry.comparator_in_use(world.campaign).name == "talk-overall-1"
+
+    def test_one_whose_figures_may_be_too_high_is_no_fair_measure(self, world):
+        old = entered(world, metrics={"seconds": 1.0, "contexts": 12})
+        registry.consider(old)
+        world.campaign.contexts.filter(key__lt="c06").update(group="a document")
+        answer = asked(entered(world, name="talk-overall-2"), world)["Not below talk-overall-1, the one in use?"]["answer"]
+        assert answer.startswith("Against talk-overall-1") and answer.endswith(f" {parted_groups(old)}") and PARTED in answer
 
 
 class TestUploaded:
