@@ -13,7 +13,8 @@ member-0.json ...          what the training of that member gave, with its finge
 import hashlib
 import json
 import os
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -32,7 +33,7 @@ from evaluator.encoders import pretrained
 from evaluator.encoders.devices import chosen
 from evaluator.encoders.pretrained import BadCheckpoint, M, file_sha256, load_architecture, load_encoder, load_weights
 from evaluator.judges.calibration import Head
-from evaluator.judges.texts import BESIDE, GROUP, Text, fold_in
+from evaluator.judges.texts import BESIDE, GROUP, Text, fold_in, keys_of
 
 FORMAT = 6
 
@@ -68,9 +69,20 @@ class Manifest:
         return self.fold_of(text) == BESIDE
 
     def without_groups(self) -> "Manifest":
-        """Groups are named within an installation."""
+        """Groups are named within a campaign."""
         kept = {key: fold for key, fold in self.folds.items() if not key.startswith(GROUP)}
         return replace(self, folds=kept, beside=[key for key in self.beside if not key.startswith(GROUP)])
+
+    def with_groups_of(self, texts: Iterable[Text]) -> "Manifest":
+        """With the groups as these texts name them: one lies where all its contexts lie whose words are known."""
+        plain, found = self.without_groups(), defaultdict[str, set[int]](set)
+        for text in texts:
+            *group, words = keys_of(text)
+            if group and (fold := plain._known.get(words)) is not None:
+                found[group[0]].add(fold)
+        alone = {key: min(folds) for key, folds in found.items() if len(folds) == 1}
+        lies = {key: fold for key, fold in alone.items() if fold != BESIDE}
+        return replace(plain, folds={**plain.folds, **lies}, beside=[*plain.beside, *(alone.keys() - lies.keys())])
 
     @cached_property
     def _known(self) -> dict[str, int]:

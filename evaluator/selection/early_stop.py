@@ -116,6 +116,7 @@ class EarlyStop:
         return row
 
     def _texts(self, outputs: Outputs, there: Sequence[int]) -> list[Text]:
+        group = ["" if self.groups is None else str(self.groups[i]) for i in there]
         if self._references is None:
-            return [Text(self.contexts[i], outputs[i] or "") for i in there]
-        return [Referenced(self.contexts[i], outputs[i] or "", self._references[i]) for i in there]
+            return [Text(self.contexts[i], outputs[i] or "", group=of) for i, of in zip(there, group)]
+        return [Referenced(self.contexts[i], outputs[i] or "", self._references[i], group=of) for i, of in zip(there, group)]

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from transformers.utils.logging import disable_progress_bar
 
-from annotation.models import Output
+from annotation.models import Context, Output
+from annotation.models.corpus import HAS_SOURCE
 from core.errors import Refused
 from evaluator.comparator import architectures, storage
 from evaluator.comparator.joint_model import JointComparator
@@ -44,15 +45,26 @@ def text_of(output: Output) -> Text:
     return text_in(output.context, output.text)
 
 
-def load(version: ComparatorVersion) -> Comparator | JointComparator:
-    """One that was uploaded knows contexts by their words alone: groups have their names within an installation."""
+def load(version: ComparatorVersion, of_files: bool = False) -> Comparator | JointComparator:
+    """of_files: it judges texts of files, which name groups as its campaigns do."""
     try:
         comparator = architectures.load(folder(version))
     except (pretrained.BadCheckpoint, ValueError) as error:  # ValueError: there is no such device
         raise Refused(f"Comparator {version.name} cannot be used. {error}") from error
-    if version.settings.get("uploaded"):
-        comparator.manifest = comparator.manifest.without_groups()
+    comparator.manifest = _of_here(version, comparator.manifest, of_files)
     return comparator
+
+
+def _of_here(version: ComparatorVersion, manifest: storage.Manifest, of_files: bool = False) -> storage.Manifest:
+    """With the names of groups that its texts have. Those of an installation name the campaign, too: an uploaded version finds
+    the groups that it learned from by the words of its campaigns' contexts, and so does one that judges files."""
+    if not (of_files or version.settings.get("uploaded")):
+        return manifest
+    contexts = Context.objects.filter(HAS_SOURCE, campaign__comparators=version)
+    texts = (
+        (text_in(context, ""), context.source) for context in contexts.only("campaign", "key", "turns", "group", "metadata")
+    )
+    return manifest.with_groups_of(replace(text, group=group) if of_files else text for text, group in texts)
 
 
 def taught(version: ComparatorVersion) -> Callable[[Text], bool] | None:
@@ -62,7 +74,7 @@ def taught(version: ComparatorVersion) -> Callable[[Text], bool] | None:
         manifest = storage.load_manifest(folder(version))
     except pretrained.BadCheckpoint:
         return None
-    manifest = manifest.without_groups() if version.settings.get("uploaded") else manifest
+    manifest = _of_here(version, manifest)
     return manifest.taught if manifest.beside else None
 
 

@@ -17,12 +17,12 @@ from evaluator.worker.comparators import CHUNK, chunks, load
 
 def score_outputs(version: ComparatorVersion, path, out, on_progress: Callable[[int], None] | None = None) -> int:
     """`score_file` by a version of the registry."""
-    return score_file(load(version), path, out, on_progress)
+    return score_file(load(version, of_files=True), path, out, on_progress)
 
 
 def compare_outputs(version: ComparatorVersion, path, out, on_progress: Callable[[int], None] | None = None) -> int:
     """`compare_file` by a version of the registry."""
-    return compare_file(load(version), path, out, on_progress)
+    return compare_file(load(version, of_files=True), path, out, on_progress)
 
 
 def score_file(judge: Judge, path, out, on_progress: Callable[[int], None] | None = None) -> int:
@@ -79,10 +79,10 @@ def compared(judge: Judge, rows: list[Row]) -> Iterator[dict]:
 
 
 def text_of_row(row: Row, field: str) -> Text:
-    """The output in this field with its context. Raises BadField, which knows its line."""
+    """The output in this field with its context and its group. Raises BadField, which knows its line."""
     try:
         turns, output = tuple(row.texts("context", required=True)), row.text(field, empty=True)
-        return Text(turns, output, context_id=str(row.fields.get("context_id") or ""))
+        return Text(turns, output, context_id=str(row.fields.get("context_id") or ""), group=row.source())
     except BadField as error:
         error.line = row.line
         raise

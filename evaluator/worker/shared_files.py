@@ -87,7 +87,7 @@ def part_work(made: JudgedFile) -> parts.Work:
     loaded: list[Any] = []
 
     def work(part: dict, report: parts.Report) -> list[str]:
-        judge = loaded[0] if loaded else load(made.version)
+        judge = loaded[0] if loaded else load(made.version, of_files=True)
         loaded[:] = [judge]
         report(0.0, "")
         rows = list(_rows(made.job, part["at"], part["rows"]))

@@ -300,7 +300,7 @@ def _about(answers: Answers, kind: str, row: Row, names: Mapping[str, Spellings]
         "who": names["annotator"].name_of(who) if who else "",
         "by_program": by_program,
         "aspect": row.name("aspect", default="") if isinstance(row.get("aspect"), str) else "",
-        "group": row.name("group", default=""),
+        "group": row.source(),
         "simulated": row.truth("simulated"),
         "when": str(row.get("answered_at", "")),
         "line": row.line or row.position,

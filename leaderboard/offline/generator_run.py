@@ -20,7 +20,7 @@ from evaluator.selection.best_checkpoint import is_known, named
 from evaluator.selection.early_stop import EarlyStop
 from evaluator.selection.rules import Rules
 from leaderboard.offline.run_folder import Contexts, contexts_of
-from leaderboard.offline.watch import judge_of, told
+from leaderboard.offline.watch import told, watched_by
 
 GO_ON, STOP = 0, 3
 
@@ -45,6 +45,7 @@ def train(options: argparse.Namespace, show: Callable[[str], None]) -> int:
             {
                 "context_id": key.split(" ", 1)[1],
                 "context": list(contexts.turns[key]),
+                **({"group": contexts.groups[key]} if key in contexts.groups else {}),
                 "system": options.name,
                 "checkpoint": f"step-{one.iteration}",
                 "iteration": one.iteration,
@@ -143,12 +144,9 @@ def dialogues(path: Path) -> list[AnsweredTurn]:
 def _watched(options: argparse.Namespace, contexts: Contexts) -> EarlyStop | None:
     if not options.judge and not options.judge_command:
         return None
-    turns = list(contexts.turns.values())
-    references = [contexts.references.get(key, ()) for key in contexts.turns]
-    judge = judge_of(options, dict(zip(turns, references)))
-    told(judge, [])
-    rules = Rules(options.worthwhile, options.per)
-    return EarlyStop(judge, turns, rules, references=references, total=options.iterations or None)
+    watched = watched_by(options, contexts, Rules(options.worthwhile, options.per), options.iterations or None)
+    told(watched.judge, [])
+    return watched
 
 
 def _empty(folder: Path) -> Path:

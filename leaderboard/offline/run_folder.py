@@ -37,8 +37,8 @@ class Contexts:
         turns, key = _turns(row), _key(row)
         if key not in self.turns:
             self.turns[key] = turns
-            if "group" in row.fields:
-                self.groups[key] = str(row.fields["group"])
+            if group := row.source():
+                self.groups[key] = group
             written = row.fields.get("references", row.fields.get("reference"))
             self.references[key] = tuple([written] if isinstance(written, str) else written or ())
         return key

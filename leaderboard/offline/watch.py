@@ -36,7 +36,7 @@ def watch(options: argparse.Namespace, show: Callable[[str], None]) -> int:
     try:
         for step in _steps(folder, options):
             if watched is None:
-                watched = _watched(options, folder.contexts, rules)
+                watched = watched_by(options, folder.contexts, rules)
                 told(watched.judge, [])
             begun = time.monotonic()
             said = watched.add(step, folder.outputs(step))
@@ -70,12 +70,19 @@ def _steps(folder: RunFolder, options: argparse.Namespace) -> Iterator[int]:
         time.sleep(options.every)
 
 
-def _watched(options: argparse.Namespace, contexts: Contexts, rules: Rules) -> EarlyStop:
+def watched_by(options: argparse.Namespace, contexts: Contexts, rules: Rules, total: int | None = None) -> EarlyStop:
+    """The training, as the judge that the options name reads it: a comparator finds the groups that it learned from by their
+    contexts' words. Says where no context names a group."""
     turns = list(contexts.turns.values())
     groups = [contexts.groups.get(key, key) for key in contexts.turns] if contexts.groups else None
     references = [contexts.references.get(key, ()) for key in contexts.turns]
     judge = judge_of(options, dict(zip(turns, references)))
-    return EarlyStop(judge, turns, rules, groups=groups, references=references)
+    if manifest := getattr(judge, "manifest", None):
+        texts = (Text(one, "", group=of) for one, of in zip(turns, groups or [""] * len(turns)))
+        judge.manifest = manifest.with_groups_of(texts)  # type: ignore[union-attr]
+    if groups is None:
+        print("No context names a group, so all count as independent.", file=sys.stderr, flush=True)
+    return EarlyStop(judge, turns, rules, groups=groups, references=references, total=total)
 
 
 def judge_of(options: argparse.Namespace, references: dict[tuple[str, ...], tuple[str, ...]]) -> Judge:
@@ -120,6 +127,7 @@ def _line(folder: RunFolder, step: int, said: Advice, rules: Rules, as_json: boo
     known = is_known(len(said.best.not_worse), len(said.points))
     if as_json:
         facts: dict[str, Any] = {"step": step, "contexts": len(folder.contexts.turns), "outputs": len(there)}
+        facts["unit"] = "group of contexts" if folder.contexts.groups else "context"
         facts |= {"degenerate": degenerate, "best_known": known, **asdict(said)}
         return json.dumps(facts | {"points": [asdict(point)]}, ensure_ascii=False)
     parts = [f"step {step}", f"{len(there)} of {len(folder.contexts.turns)} contexts", _against(point, rules)]

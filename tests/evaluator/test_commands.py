@@ -5,10 +5,15 @@ import json
 import pytest
 from django.core.management import CommandError
 
-from annotation.models import Job
+from annotation.models import Context, Job
+from core.rows import Row
 from evaluator.models import ComparatorVersion, TrainingRun
+from evaluator.trainings.sources import text_in
+from evaluator.versions.card_view import GROUPS_OF_FILES, confidence_on_files
 from evaluator.versions.limits import limits
 from evaluator.versions.registry import gate_doubt, warnings_of
+from evaluator.worker import comparators
+from evaluator.worker.judged_files import text_of_row
 from leaderboard.models import Tournament
 from tests.evaluator.world import command, recipe, write
 
@@ -93,6 +98,35 @@ class TestScoreOutputs:
         by_utility = sorted(rows, key=lambda row: row["utility"])
         assert [row["score"] for row in by_utility] == sorted(row["score"] for row in rows)
         assert 0 < by_utility[0]["score"] < by_utility[-1]["score"] < 1
+
+    def test_files_name_groups_as_the_campaign_does(self, world, version):
+        """Two contexts of fold 0 are of one group, a third one and one of fold 1 of another, a fourth is a turn of a talk."""
+        manifest = comparators.load(version).manifest
+        by_fold = [[c for c in world.campaign.contexts.all() if manifest.fold_of(text_in(c, "")) == fold] for fold in (0, 1)]
+        (a, b, c, d, *_), (e, *_) = by_fold
+        for context, group in ((a, "tea"), (b, "tea"), (c, "parted"), (e, "parted")):
+            Context.objects.filter(pk=context.pk).update(group=group)
+        place = {"conversation": "talk", "turn": 1, "turns": 2}
+        Context.objects.filter(pk=d.pk).update(metadata=place)
+        new = {"context": ["never asked"], "output": "w1"}
+        rows = [
+            new | {"group": "tea"},
+            new | {"group": None, "metadata": place | {"turn": "2"}},
+            new | {"group": "parted"},
+            new,
+        ]
+        texts = [text_of_row(Row(n, row), "output") for n, row in enumerate(rows, 1)]
+        of_files = comparators.load(version, of_files=True).manifest
+        assert [of_files.fold_of(text) for text in texts] == [0, 0, None, None]
+        assert of_files.fold_of(text_of_row(Row(1, world.rows[0]), "output")) == manifest.fold_of(
+            text_in(world.campaign.contexts.first(), "")
+        )
+        of_here = text_in(Context(campaign=world.campaign, turns=["never asked"], group="tea"), "")
+        version.settings["uploaded"] = "elsewhere"  # where groups had other names
+        assert comparators.load(version).manifest.fold_of(of_here) == 0 and manifest.fold_of(of_here) is None
+        assert GROUPS_OF_FILES not in confidence_on_files(version)
+        version.metrics["units"] = 9
+        assert GROUPS_OF_FILES in confidence_on_files(version)
 
     def test_an_unknown_comparator_is_one_sentence(self, version, tmp_path):
         with pytest.raises(CommandError, match=f"There is no comparator 'nobody'; there is: {version.name}."):

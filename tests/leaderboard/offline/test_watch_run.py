@@ -4,11 +4,19 @@ import gzip
 import json
 import sys
 import time
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
+from evaluator.comparator.settings import Settings
+from evaluator.comparator.storage import Manifest
+from evaluator.judges.calibration import Head
+from evaluator.judges.texts import Text, context_key, keys_of
+from evaluator.selection.rules import Rules
+from leaderboard.offline import watch
 from leaderboard.offline.commands import main
-from leaderboard.offline.run_folder import RunFolder
+from leaderboard.offline.run_folder import Contexts, RunFolder
 
 SCORES = "\n".join(  # a program that prefers the text with fewer "um"
     (
@@ -136,10 +144,35 @@ def test_equal_checkpoints_are_no_verdict_on_six_contexts(folder, judge, capsys)
     for step in range(10):
         write(folder, f"step-{100 * step}.jsonl", rows(lambda i: i))
     assert main(["watch_run", str(folder), "--judge-command", judge, "--once", "--json"]) == 0
-    facts = json.loads(capsys.readouterr().out.splitlines()[-1])
+    captured = capsys.readouterr()
+    facts = json.loads(captured.out.splitlines()[-1])
+    assert facts["unit"] == "context" and "No context names a group, so all count as independent." in captured.err
     assert (facts["word"], facts["outputs"], facts["points"][0]["ties"]) == ("open", 6, 12)
     assert facts["best_known"] is False and main(["watch_run", str(folder), "--judge-command", judge, "--once"]) == 0
     assert "; likeliest best step " in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_a_comparator_finds_its_groups_by_the_words_of_their_contexts(monkeypatch):
+    """It was taught by c0 in fold 1, c1 and c2 in fold 0; c3 is new, and of the group of c0."""
+    turns = {f"c{i}": (f"Question {i}?",) for i in range(4)}
+    folds = {
+        context_key(turns["c0"]): 1,
+        context_key(turns["c1"]): 0,
+        context_key(turns["c2"]): 0,
+        keys_of(Text((), "", group="x"))[0]: 2,
+    }
+    judge = SimpleNamespace(
+        kind="pointwise", manifest=Manifest(Settings(), 0, "", folds, Head(1.0, 0.0, 0.0), [""] * 3, {}, 1.0)
+    )
+    monkeypatch.setattr(watch, "judge_of", lambda options, references: judge)
+    contexts = Contexts(turns, {"c0": "a", "c1": "x", "c3": "a"})
+    watched = watch.watched_by(None, contexts, Rules())
+    texts = watched._texts([""] * 4, range(4))
+    assert [judge.manifest.fold_of(text) for text in texts] == [1, 0, 0, 1]
+    assert judge.manifest.fold_of(Text(("new",), "", group="x")) == 0  # this group x, not that of whoever taught it
+    judge.manifest = replace(judge.manifest, folds=folds | {context_key(turns["c3"]): 0})
+    watch.watched_by(None, contexts, Rules())
+    assert judge.manifest.fold_of(Text(("new",), "", group="a")) is None  # its contexts lie in two folds
 
 
 @pytest.mark.parametrize(
@@ -165,7 +198,9 @@ def test_a_generator_is_trained_into_a_folder_that_is_watched(folder, judge, cap
     """An iteration each: what is tested is the files, which an import and `watch_run` read."""
     talk = [{"turns": ["Where is it?", "It is here."]}, {"turns": ["Is it there?", "No, here."]}]
     write(folder, "talk.jsonl", talk)
-    write(folder, "contexts.jsonl", [{"context_id": f"c{i}", "context": [f"Where is {i}?"]} for i in range(3)])
+    groups = [{"group": "a"}, {"group": ""}, {"metadata": {"conversation": "b", "turn": 2, "turns": 3}}]
+    asked = [{"context_id": f"c{i}", "context": [f"Where is {i}?"], **of} for i, of in enumerate(groups)]
+    write(folder, "contexts.jsonl", asked)
     words = [
         "train_generator",
         "small",
@@ -176,10 +211,13 @@ def test_a_generator_is_trained_into_a_folder_that_is_watched(folder, judge, cap
     ]
     words += ["--out", str(folder / "out"), "--iterations", "2", "--every", "1"]
     assert main([*words, "--judge-command", judge]) == 0
-    assert [line.split(";")[0] for line in capsys.readouterr().out.splitlines()] == ["step 1 of 2", "step 2 of 2"]
+    said = capsys.readouterr()
+    assert [line.split(";")[0] for line in said.out.splitlines()] == ["step 1 of 2", "step 2 of 2"]
     assert main(["watch_run", str(folder / "out"), "--judge-command", judge, "--once"]) == 0
-    assert "step 2; 3 of 3 contexts" in capsys.readouterr().out
-    row = json.loads((folder / "out/step-2.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    watched = capsys.readouterr()
+    assert "step 2; 3 of 3 contexts" in watched.out and "No context names a group" not in said.err + watched.err
+    row, *others = map(json.loads, (folder / "out/step-2.jsonl").read_text(encoding="utf-8").splitlines())
+    assert [one.get("group") for one in (row, *others)] == ["a", None, "b"]
     assert (row["context_id"], row["system"], row["iteration"], row["total_iterations"]) == ("c0", "small", 2, 2)
     assert main(words) == 2 and "holds checkpoints already" in capsys.readouterr().err
     nothing = [*words[:2], *words[4:7], str(folder / "other")]
