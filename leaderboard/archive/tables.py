@@ -243,11 +243,14 @@ LEFT_MODELS = {
 }
 ELSEWHERE = {"FrozenAnswers"}  # snapshots/DIGEST.answers.jsonl
 RUNS_NOTHING = (Judge.Kind.IMPORTED, Judge.Kind.METRIC)
+OF_THE_SERVER = {"command", "url", "key", "extra", "server", "timeout", "connections", "rate", "budget"}  # how it asks a judge
 
 
 def judge_out(row: Json) -> Json:
-    """A judge as it was where it judged, wherever it has been since."""
-    return row | row["settings"].get("elsewhere", {})
+    """A judge as it was where it judged, wherever it has been since, without how that server asked it."""
+    found = row | row["settings"].get("elsewhere", {})
+    settings = {name: value for name, value in found["settings"].items() if name not in OF_THE_SERVER}
+    return found | {"settings": settings}
 
 
 def judge_in(judge: Judge) -> Judge:

@@ -229,7 +229,8 @@ def test_what_is_answered_stays_answered_and_nothing_runs(again):
         str(pk) for pk in campaign.systems.values_list("pk", flat=True)
     }
     judge = campaign.judges.get(name="runs")
-    assert judge.kind == Judge.Kind.IMPORTED and judge.settings["elsewhere"]["kind"] == "program"
+    assert judge.kind == Judge.Kind.IMPORTED
+    assert judge.settings == {"elsewhere": {"kind": "program", "settings": {"reads": "pointwise"}}}  # not how it was run
     event = campaign.audit_events.filter(action="import").latest("pk")
     assert event.detail["rows"] == sum(again.rows.values()) and len(event.detail["sha256"]) == 64
 
