@@ -159,7 +159,8 @@ class Client:
 
 
 class Board(list[dict[str, Any]]):
-    """The standings of a board, the best first: {system, rank_low, rank_high, rating, low, high, ...}.
+    """The standings of a board, the best first: {system, rank_low, rank_high, rating, low, high, best, ...}. best: the chance
+    to be the best, of one system on this board; what is known of two systems must hold for all pairs at once.
 
     details: the whole board as the API gives it. warnings: what must be said with these numbers wherever they go; str() ends
     with them. signature: with which the board can be made again.
@@ -177,8 +178,8 @@ class Board(list[dict[str, Any]]):
         rows = [line for row, group in self._grouped() for line in (*group, self._line(row, own))]
         answers = f": {said['answers']}" if said["answers"] else ""
         about = f"Judged by {said['judged_by']}, on {said['question']}{answers}. Rated by {said['method']}. {said['intervals']}"
-        below = [said["headline"], said["ranks"], *(f"Warning: {text}" for text in self.warnings), self.signature]
-        return "\n".join([about, head, *rows, *filter(None, below)])
+        below = [said["headline"], said["ranks"], said.get("best_meaning"), *(f"Warning: {text}" for text in self.warnings)]
+        return "\n".join([about, head, *rows, *filter(None, below), self.signature])
 
     def _grouped(self) -> Iterator[tuple[dict[str, Any], list[str]]]:
         """Each row, and what stands above it: the group that begins with it, where some systems never met."""

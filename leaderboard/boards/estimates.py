@@ -21,7 +21,9 @@ class Estimate:
 @dataclass(frozen=True)
 class Standing:
     """A system's estimates. error: Glicko-2's RD, or a standard error (`wording.error_name`); own: in the question's unit;
-    group: which of the groups of systems that can be compared; best: its chance to be the best; games: pairs of outputs."""
+    group: which of the groups of systems that can be compared; best: its chance to be the best, said of one system on this
+    board, so that 0.99 may stand beside a difference with `known: false`, which must hold for all pairs at once and at every
+    look; games: pairs of outputs."""
 
     id: int
     system: Name

@@ -23,6 +23,7 @@ SENTENCES = {
     "headline": wording.headline,
     "own_name": wording.own_name,
     "ranks": wording.ranks,
+    "best_meaning": wording.best_meaning,
     "population": wording.population,
     "intervals": wording.intervals,
     "answers": wording.answers,
@@ -132,7 +133,7 @@ def as_latex(board: Board) -> str:
     if any(row.cluster for row in board.standings):
         lines.append("% Rules separate clusters: every system above a rule is known to be better than every system below it.")
     if best:
-        lines.append("% Best: the probability that a system is the best of these.")
+        lines.append(f"% {wording.best_meaning(board)}")
     if own:
         lines.append(f"% {wording.own_meaning(board)}")
     lines += [f"% Rated by {wording.method(board)}."]
@@ -191,6 +192,7 @@ def as_text(board: Board) -> str:
     verdict = wording.verdict(board) and f"Answers: {wording.verdict(board)}."
     lines += [f"Rated by {wording.method(board)}.", wording.error_meaning(board), wording.answers(board), verdict]
     lines += [
+        wording.best_meaning(board),
         *_agreement_lines(board),
         wording.worth(board),
         wording.gate(board),

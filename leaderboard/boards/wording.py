@@ -162,7 +162,19 @@ def _first(board: Board, first: Difference) -> str:
     if first.known:
         return f"{said}. It is above {first.lower}{f' {ahead},' if ahead else ''} with {confidence(board)} confidence."
     said += f" so far, but not yet known to be above {first.lower}{f': ahead {ahead}' if ahead else ''}"
-    return f"{said}; {forecast(first.forecast)} might separate them." if first.forecast else f"{said}."
+    said += f"; {forecast(first.forecast)} might separate them." if first.forecast else "."
+    return said + _though_likely(board, first)
+
+
+def _though_likely(board: Board, first: Difference) -> str:
+    """Why one that is so likely the best is not known to be; empty where it is not so likely."""
+    best = next((row.best for row in board.standings if row.system == first.upper), None)
+    if best is None or best < board.method.confidence:
+        return ""
+    return (
+        f" Its chance to be the best is {chance(best)}: that is about one system on this board, while what is known must hold"
+        " for all pairs at once and at every look."
+    )
 
 
 def _level(board: Board, pair: Difference) -> bool:
@@ -351,9 +363,18 @@ def standings(board: Board) -> str:
         said.append(f"People's mean is the mean of the kept scores of {question(board)}.")
     if any(row.cluster for row in board.standings):
         said.append("A line separates clusters: every system above it is known to be better than every system below it.")
-    if any(row.best is not None for row in board.standings):
-        said.append("Best is the probability that a system is the best of these, given these judgments.")
+    said.append(best_meaning(board))
     return " ".join(filter(None, said))
+
+
+def best_meaning(board: Board) -> str:
+    """What the column of chances says, and why a large one is no established difference; empty where there is no column."""
+    if all(row.best is None for row in board.standings):
+        return ""
+    return (
+        "Best is the chance that a system is the best of these, given these judgments. It is about one system on this board;"
+        f" what is known must hold for all pairs at once and at every look, with {confidence(board)} confidence."
+    )
 
 
 def chance(share: float | None) -> str:

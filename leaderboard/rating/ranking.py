@@ -30,6 +30,8 @@ MOST_TIMES = 10  # as much as there is now: no realistic campaign has more
 PRECISION = 100.0  # rating points; a difference of 100 is an expected score of 0.64
 DRAWS = 100_000  # of all ratings, for the chance to be the best: its error is at most 0.0016
 DRAWS_AT_ONCE = 10_000
+STEPS_OF_SHARE, STEPS_OF_FACTOR = 200, 40  # of the grid that `best_chances` draws from
+LEAST_ERROR = 1e-9  # squared rating points, where none is stated
 
 
 @dataclass(frozen=True)
@@ -163,22 +165,34 @@ def clusters(rating: ArrayLike, above: ArrayLike, compared: ArrayLike) -> np.nda
 def best_chances(
     rating: ArrayLike, covariance: ArrayLike, freedom: float = np.inf, draws: int = DRAWS, seed: int = 0
 ) -> np.ndarray:
-    """How often each system is the highest, in draws from the joint distribution of the estimates: (systems,), sums to 1.
+    """How often each system is the highest, in draws of the strengths given the estimates: (systems,), sums to 1.
 
-    rating: (systems,); covariance: (systems, systems); freedom: of Student's t, which widens all ratings of a draw
-    alike (multivariate t: Kotz & Nadarajah 2004). With a flat prior on the strengths these are the posterior chances to be the
-    best (Gelman et al. 2013, "Bayesian Data Analysis", section 3.5). A Monte Carlo share p has the error
+    rating: (systems,); covariance: (systems, systems); freedom: of the covariance, which is right but for one factor
+    f / chi2(f) (multivariate t: Kotz & Nadarajah 2004). Strengths are normal around their mean; which share of what is seen
+    between systems is error, is uniform before it is seen (Strawderman 1971, Ann. Math. Stat. 42; Daniels 1999, Can. J. Stat.
+    27). So the highest of many that hardly differ is not taken for what it seems (partial pooling: Gelman, Hill & Yajima 2012,
+    "Why we (usually) don't have to worry about multiple comparisons"). A Monte Carlo share p has the error
     sqrt(p (1 - p) / draws).
     """
-    rating, size_direction = np.asarray(rating, dtype=float), np.linalg.eigh(np.asarray(covariance, dtype=float))
-    root = size_direction[1] * np.sqrt(np.maximum(size_direction[0], 0.0))  # (systems, systems)
-    rng, wins = np.random.default_rng(seed), np.zeros(len(rating))
+    estimates, n = np.asarray(rating, dtype=float), len(np.asarray(rating))
+    contrasts = np.linalg.qr(np.eye(n) - 1 / n)[0][:, : n - 1]
+    size, turned = np.linalg.eigh(contrasts.T @ np.asarray(covariance, dtype=float) @ contrasts)
+    error = np.maximum(size, 0.0)  # (systems - 1,)
+    axes = contrasts @ turned  # (systems, systems - 1), along which errors are independent
+    along = (estimates - estimates.mean()) @ axes
+    of_errors, quantiles = ((np.arange(steps) + 0.5) / steps for steps in (STEPS_OF_SHARE, STEPS_OF_FACTOR))
+    factor = freedom / scipy.special.chdtri(freedom, quantiles) if np.isfinite(freedom) else np.ones(1)
+    strengths = np.repeat(max(error.mean(), LEAST_ERROR) * (1 - of_errors) / of_errors, len(factor))  # (cells,) variances
+    errors = np.tile(factor, len(of_errors))[:, None] * error  # (cells, systems - 1)
+    total = strengths[:, None] + errors
+    log_chance = -(np.log(total) + along**2 / total).sum(axis=1) / 2
+    weight = np.exp(log_chance - log_chance.max())
+    rng, wins = np.random.default_rng(seed), np.zeros(n)
     for start in range(0, draws, DRAWS_AT_ONCE):
-        size = min(DRAWS_AT_ONCE, draws - start)
-        moved = rng.normal(size=(size, len(rating))) @ root.T
-        if np.isfinite(freedom):
-            moved /= np.sqrt(rng.chisquare(freedom, size=(size, 1)) / freedom)
-        wins += np.bincount((rating + moved).argmax(axis=1), minlength=len(rating))
+        cell = rng.choice(len(weight), size=min(DRAWS_AT_ONCE, draws - start), p=weight / weight.sum())
+        kept = strengths[cell, None] / total[cell]  # (draws, systems - 1) of each estimate
+        drawn = kept * along + np.sqrt(kept * errors[cell]) * rng.normal(size=kept.shape)
+        wins += np.bincount((drawn @ axes.T).argmax(axis=1), minlength=n)
     return wins / draws
 
 

@@ -111,6 +111,13 @@ SAID = [
         replace(known_by(Estimate(0.714, 0.642, 0.776)), question=replace(BOARD.question, unit="share")),
         "Ant & Co_50% is first. It is above =bee() in 71% of comparisons (64% to 78%), with 95% confidence.",
     ),
+    (  # 0.99 of one system on this board, and less than 95% for all pairs at every look
+        wording.headline,
+        replace(gated(True), standings=(replace(BOARD.standings[0], best=0.99), *BOARD.standings[1:])),
+        "Ant & Co_50% is first so far, but not yet known to be above =bee(): ahead by 0.20 points (-0.04 to 0.44); "
+        "about 120 more contexts (80 to 210) might separate them. Its chance to be the best is 99%: that is about one system "
+        "on this board, while what is known must hold for all pairs at once and at every look.",
+    ),
     (  # a share is the chance to be preferred (tournaments/own_unit.py), not a difference of two shares
         wording.headline,
         replace(
@@ -231,8 +238,9 @@ SAID = [
         " from third to sixth. SE is the standard error of the rating. Won, tied and lost count pairs of outputs that"
         " one annotator judged on the same context. Score is the same estimate on the scale of the answers, where the"
         " highest is the best. People's mean is the mean of the kept scores of Overall. A line separates clusters: "
-        "every system above it is known to be better than every system below it. Best is the probability that a "
-        "system is the best of these, given these judgments.",
+        "every system above it is known to be better than every system below it. Best is the chance that a system is "
+        "the best of these, given these judgments. It is about one system on this board; what is known must hold for all "
+        "pairs at once and at every look, with 95% confidence.",
     ),
     (wording.judge_name, BOARD, "the comparator"),
     (wording.chance, 0.004, "<1%"),

@@ -166,20 +166,45 @@ class TestClusters:
 class TestBestChances:
     ERROR = 4 * np.sqrt(0.25 / 100_000)  # four standard errors of the largest share
 
-    def test_two_systems_are_a_t_test(self):
-        # A difference of 30 with variance 16^2 + 12^2 = 20^2 and covariance 0: t = 1.5 with 4 degrees of freedom.
-        found = best_chances([1530.0, 1500.0], np.diag([256.0, 144.0]), freedom=4)
-        assert found[0] == pytest.approx(stats.t.cdf(1.5, 4), abs=self.ERROR) and found.sum() == pytest.approx(1)
+    def test_two_systems_by_quadrature(self):
+        """A difference of 30 with variance 400, known or with 4 degrees of freedom. Where a share b of what is seen is error,
+        true differences vary by 400 (1 - b) / b."""
+        b, chi2 = (np.arange(1000) + 0.5) / 1000, (np.arange(1000) + 0.5) / 25
+        for freedom, squares, density in ((np.inf, np.ones(1), np.ones(1)), (4, chi2 / 4, stats.chi2.pdf(chi2, 4))):
+            error, apart = (400 / squares)[None, :], (400 * (1 - b) / b)[:, None]
+            likely = density * stats.norm.pdf(30, 0, np.sqrt(apart + error))
+            kept = apart / (apart + error)
+            expected = (likely * stats.norm.cdf(kept * 30 / np.sqrt(kept * error))).sum() / likely.sum()
+            found = best_chances([1530.0, 1500.0], np.diag([256.0, 144.0]), freedom)
+            assert found[0] == pytest.approx(expected, abs=0.006) and found.sum() == pytest.approx(1)
+            # What two estimates share does not count: the difference has the same variance.
+            assert best_chances([1530.0, 1500.0], [[356.0, 100.0], [100.0, 244.0]], freedom)[0] == pytest.approx(
+                found[0], abs=2 * self.ERROR
+            )
 
-    def test_what_two_estimates_share_does_not_count(self):
-        # Covariance 100 of variances 356 and 244: the difference has the same variance 400 as above.
-        found = best_chances([1530.0, 1500.0], [[356.0, 100.0], [100.0, 244.0]])
-        assert found[0] == pytest.approx(stats.norm.cdf(1.5), abs=self.ERROR)
+    def test_three_systems_as_draws_from_the_prior_say(self):
+        """Each draw from the prior weighs as much as the estimates are likely where it is true. The three differences have the
+        variances 900, 3400 and 2900; half of their mean is 1200, the error of one system."""
+        rating, covariance = np.array([1540.0, 1510.0, 1450.0]), np.array([[900.0, 200, 0], [200, 400, 0], [0, 0, 2500]])
+        rng, differences = np.random.default_rng(0), np.array([[1.0, -1, 0], [0, 1, -1]])
+        b = 1 - rng.random(400_000)[:, None]
+        true = np.sqrt(1200 * (1 - b) / b) * rng.normal(size=(400_000, 3))
+        error = stats.multivariate_normal(np.zeros(2), differences @ covariance @ differences.T)
+        weight = error.pdf((rating - true) @ differences.T)
+        expected = np.bincount(true.argmax(axis=1), weight) / weight.sum()
+        assert best_chances(rating, covariance) == pytest.approx(expected, abs=0.01)
 
-    def test_equals_share_evenly_and_a_surer_one_of_the_same_rating_is_less_often_best(self):
+    def test_equals_share_evenly(self):
         assert best_chances([1500.0] * 3, np.eye(3) * 400) == pytest.approx([1 / 3] * 3, abs=self.ERROR)
-        # One known exactly, two not: it is best where both others fall below, 1/4.
-        assert best_chances([1500.0] * 3, np.diag([0.0, 400, 400]))[0] == pytest.approx(1 / 4, abs=self.ERROR)
+
+    def test_the_highest_of_many_that_hardly_differ_is_not_taken_for_what_it_seems(self):
+        """Ten estimates that spread as errors alone do; without a thought of that, the highest of them would be best in 45% of
+        draws from the errors. What is far apart stays so."""
+        rating, covariance = 1500 + 20 * stats.norm.ppf((np.arange(10) + 0.5) / 10), np.eye(10) * 400
+        moved = np.random.default_rng(1).multivariate_normal(rating, covariance, 20_000)
+        plain = np.bincount(moved.argmax(axis=1), minlength=10)[-1] / 20_000
+        assert 0.1 < best_chances(rating, covariance)[-1] < plain - 0.1
+        assert best_chances([1700.0, *rating[:9]], covariance)[0] > 0.99
 
     def test_a_seed_gives_the_same_again(self):
         same = [best_chances([1520.0, 1500.0, 1490.0], np.eye(3) * 400, 9, seed=seed) for seed in (0, 0, 1)]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from annotation.models import Output, PairwiseJudgment
-from leaderboard.boards import exports, queries
+from leaderboard.boards import exports, queries, wording
 from leaderboard.boards.board import Board
 from leaderboard.boards.estimates import Standing
 from leaderboard.rating.rules import PAPER, Rules
@@ -203,4 +203,4 @@ class TestShown:
         ]
         assert [lines.index(line) for line in lines if "Fine" in line or "Plain" in line] == [6, 7]
         assert lines[5] == lines[8] == r"\midrule" and r" & $>$99\% & 36 \\" in lines[4] and r"$<$1\%" in lines[9]
-        assert "% Best: the probability that a system is the best of these." in lines
+        assert f"% {wording.best_meaning(board)}" in lines
