@@ -25,6 +25,7 @@ FIRST_ADMIN_KEY  a code with which the first admin can be made from another mach
 PROLIFIC_SECRET the secret with which Prolific signs its webhooks, sent to /hooks/prolific/ (default: that page does not exist)
 METRICS_TOKEN  the bearer token with which Prometheus may read /metrics (default: only admins may, signed in)
 ADMINS_NEED_SECOND_FACTOR  "1" lets no admin in without a code from their phone; those who have none set one up first
+MOST_UNPACKED_MB  how long an uploaded file, an archive or a snapshot's files may be when unpacked (default: 512)
 LOG_LEVEL     of what the server and its workers tell (default: INFO)
 COMPARENA_DEVICE  where workers train and judge: "cuda", "cuda:1", "mps" or "cpu" (default: the best there is)
 COMPARENA_ENDPOINTS  language models that researchers may set up from a page, as JSON (docs/judges/play.md)

@@ -15,7 +15,8 @@ from core.errors import ImportRefused, RowError, quoted
 READ = ("jsonl", "ndjson", "json", "csv", "tsv", "xlsx", "parquet", "txt")
 PARQUET_GROWS = 20  # times, when unpacked; a guess on the safe side
 MOST_FILES = 2000
-MAX_UNPACKED_BYTES = 512 * 2**20  # of all files together
+MAX_UNPACKED_BYTES = int(os.environ.get("MOST_UNPACKED_MB") or 512) * 2**20  # of all files together
+RAISED = "an admin can raise it by the setting MOST_UNPACKED_MB"
 ZSTANDARD = 93  # APPNOTE.TXT 4.4.5; what Inspect packs its logs with
 ZIP, GZIP = b"PK\x03\x04", b"\x1f\x8b"
 LOOKED_AT = 4096  # bytes
@@ -87,7 +88,7 @@ def members(archive: zipfile.ZipFile, name: str) -> tuple[list[zipfile.ZipInfo],
     if len(files) > MOST_FILES:
         raise _refusal(name, f"holds {len(files)} files; at most {MOST_FILES} are read")
     if sum(info.file_size for info in files) > MAX_UNPACKED_BYTES:
-        raise _refusal(name, f"is longer than {MAX_UNPACKED_BYTES // 2**20} MB when unpacked; send it in parts")
+        raise _refusal(name, f"is longer than {MAX_UNPACKED_BYTES // 2**20} MB when unpacked; send it in parts, or {RAISED}")
     read, left, names = [], [], set()
     for info in sorted(files, key=lambda info: info.filename):
         path = PurePosixPath(info.filename.replace("\\", "/"))

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from core.archives import MAX_UNPACKED_BYTES
+from core.archives import MAX_UNPACKED_BYTES, RAISED
 from core.rows import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, Fail, refusal
 
 ENCODINGS = ("utf-8", "windows-1252", "iso-8859-15", "utf-16", "shift-jis", "gb18030", "windows-1251")
@@ -37,7 +37,8 @@ class _Unpacked(io.RawIOBase):
             raise refusal(self.name, None, "can't be unpacked; the gzip file is damaged") from None
         self.left -= count
         if self.left < 0:
-            raise refusal(self.name, None, f"is longer than {MAX_UNPACKED_BYTES // 2**20} MB when unpacked; send it in parts")
+            too_long = f"is longer than {MAX_UNPACKED_BYTES // 2**20} MB when unpacked; send it in parts, or {RAISED}"
+            raise refusal(self.name, None, too_long)
         return count
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.data.files import is_archive
-from core.archives import MAX_UNPACKED_BYTES, READ
+from core.archives import MAX_UNPACKED_BYTES, RAISED, READ
 from core.encodings import plain_name
 from core.errors import Refused, quoted
 
@@ -46,7 +46,7 @@ def download(address: Address, folder: Path) -> Path:
         if not sizes:
             raise Refused(f"{address.repo} has no file {quoted(file)}.")
         if sizes[0] > MAX_UNPACKED_BYTES:
-            size = f"{sizes[0] / 2**20:,.0f} MB; at most {MAX_UNPACKED_BYTES // 2**20} MB are read"
+            size = f"{sizes[0] / 2**20:,.0f} MB; at most {MAX_UNPACKED_BYTES // 2**20} MB are read ({RAISED})"
             raise Refused(f"{quoted(file)} of {address.repo} has {size}.")
         return Path(api.hf_hub_download(address.repo, file, **where, local_dir=folder))
 

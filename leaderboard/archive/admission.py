@@ -138,8 +138,10 @@ class Opened:
                 raise self.wrong(info.filename, None, "is no file of an archive; nothing was taken from it")
             if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise self.wrong(info.filename, None, "is encrypted or packed in an unusual way; take the file as it was made")
-        if len(infos) > archives.MOST_FILES or sum(info.file_size for info in infos) > archives.MAX_UNPACKED_BYTES:
-            raise self.wrong("", None, f"is longer than {archives.MAX_UNPACKED_BYTES // 2**20} MB when unpacked")
+        counted = sum(info.file_size for info in infos if info.filename != MANIFEST)  # as `export` counts
+        if counted > archives.MAX_UNPACKED_BYTES:
+            limit = f"{archives.MAX_UNPACKED_BYTES // 2**20} MB"
+            raise self.wrong("", None, f"is longer than {limit} when unpacked; {archives.RAISED}")
         return infos
 
     def _manifest(self) -> Json:

@@ -13,7 +13,7 @@ from django.db.models import DateTimeField, QuerySet
 from annotation import snapshots
 from annotation.campaigns.images import folder_of, image_names
 from annotation.models import Campaign, FrozenAnswers, Snapshot
-from core.archives import MAX_UNPACKED_BYTES
+from core.archives import MAX_UNPACKED_BYTES, RAISED
 from core.errors import Refused
 from core.version import code_version
 from leaderboard.archive.tables import CAMPAIGN, LEFT, TABLES, Json, Numbers, Table, board_out, judge_out
@@ -136,8 +136,8 @@ class _Packed:
                 size += len(part)
                 if self.total + size > MAX_UNPACKED_BYTES:
                     raise Refused(
-                        f"This campaign is longer than {MAX_UNPACKED_BYTES // 2**20} MB, more than an archive may hold; a "
-                        "backup (manage.py backup) takes all of the installation."
+                        f"This campaign is longer than {MAX_UNPACKED_BYTES // 2**20} MB, more than an archive may hold; "
+                        f"{RAISED}, here and where it is read. A backup (manage.py backup) takes all of the installation."
                     )
                 yield part
 

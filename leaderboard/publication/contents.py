@@ -9,7 +9,7 @@ from annotation import snapshots
 from annotation.assessment import snapshot_contents
 from annotation.data.export import PREFERENCES, answer_files
 from annotation.models import Campaign, Snapshot
-from core.archives import MAX_UNPACKED_BYTES
+from core.archives import MAX_UNPACKED_BYTES, RAISED
 from core.errors import Refused
 from leaderboard.boards import exports
 from leaderboard.publication import card, citation, eval_results, every_eval_ever, heds, inspect_ratings, kind_files
@@ -35,7 +35,8 @@ def contents(snapshot: Snapshot, dataset: str = "") -> dict[str, bytes]:
         found[name] = content
         if sum(map(len, found.values())) > MAX_UNPACKED_BYTES:
             raise Refused(
-                f"These files are longer than {MAX_UNPACKED_BYTES // 2**20} MB; the snapshot's own file has the answers."
+                f"These files are longer than {MAX_UNPACKED_BYTES // 2**20} MB; {RAISED}. The snapshot's own file has the "
+                "answers."
             )
     return {"README.md": card.card(of, found), **found}
 

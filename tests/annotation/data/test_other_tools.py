@@ -129,7 +129,8 @@ class TestZippedFolder:
         archive = zipped({"a.csv": b"0" * 2**21})
         assert len(archive) < 2**13
         assert refusals(import_outputs, campaign, file("a.zip", archive)) == [
-            "a.zip: is longer than 1 MB when unpacked; send it in parts"
+            "a.zip: is longer than 1 MB when unpacked; send it in parts, or an admin can raise it by the setting"
+            " MOST_UNPACKED_MB"
         ]
 
     def test_a_file_that_is_longer_than_the_archive_says_is_damaged(self, campaign, file):

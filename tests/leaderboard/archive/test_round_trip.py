@@ -32,10 +32,12 @@ from annotation.models import (
     SnapshotMark,
     Submission,
 )
+from core import archives
+from core.errors import ImportRefused, Refused
 from evaluator.models import Judge
 from evaluator.roster import judge_named, set_up
 from leaderboard import tasks
-from leaderboard.archive.admission import admit
+from leaderboard.archive.admission import Opened, admit
 from leaderboard.archive.export import write_archive
 from leaderboard.archive.tables import CAMPAIGN, ELSEWHERE, LEFT, LEFT_MODELS, TABLES
 from leaderboard.boards import exports, queries
@@ -247,6 +249,25 @@ def test_a_dry_run_stores_nothing(full, stores):
     before = stores.rows()
     done = admit(io.BytesIO(full[1]), "full.zip", dry_run=True)
     assert done.dry_run and done.rows["scores"] > 1 and stores.rows() == before and stores.files() == []
+
+
+def test_what_is_written_is_read(full, db, monkeypatch):
+    """At the limit, with more files than an import takes; beyond it both sides name the setting."""
+    written, size = io.BytesIO(full[1]), sum(file["bytes"] for file in full[2]["files"].values())
+
+    def limit(most: int) -> None:
+        monkeypatch.setattr(archives, "MAX_UNPACKED_BYTES", most)
+        monkeypatch.setattr("leaderboard.archive.export.MAX_UNPACKED_BYTES", most)
+
+    monkeypatch.setattr(archives, "MOST_FILES", 3)
+    limit(size)
+    with Opened(written, "full.zip") as archive:
+        assert len(archive.members) > 3 and archive.manifest == full[2]
+    limit(size - 1)
+    with pytest.raises(ImportRefused, match="MOST_UNPACKED_MB"), Opened(written, "full.zip"):
+        pass
+    with pytest.raises(Refused, match="MOST_UNPACKED_MB, here and where it is read"):
+        write_archive(Campaign.objects.get(pk=full[0]), io.BytesIO())
 
 
 def test_every_table_is_carried_or_said_to_stay_behind():

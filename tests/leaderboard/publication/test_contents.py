@@ -236,7 +236,8 @@ class TestManyAnswers:
         with monkeypatch.context() as patched, pytest.raises(Refused):
             patched.setattr("leaderboard.publication.contents.MAX_UNPACKED_BYTES", 0)
             write_snapshot_files(job)
-        assert "These files are longer than" in client.get(page).content.decode() and client.get(api).json() == {"job": job}
+        said = client.get(page).content.decode()
+        assert "These files are longer than" in said and "MOST_UNPACKED_MB" in said and client.get(api).json() == {"job": job}
         client.post(f"/jobs/{job}/retry/")
         write_snapshot_files(job)
         assert b"".join(client.get(api).streaming_content) == at_once
