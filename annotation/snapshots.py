@@ -8,7 +8,7 @@ be trained again from the snapshot alone.
 import hashlib
 import json
 import zlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 
 from django.db.models import Q
@@ -18,6 +18,7 @@ from annotation.questions import registry, store
 from annotation.questions.conditions import depends_on_answers, in_words
 
 FORMAT = 1
+PART = 2**16  # bytes of compressed lines
 WITHDREW = "withdrew after it was frozen."  # how the mark of a person who withdrew ends
 # By the type of a line, where its row stands.
 LISTS = {
@@ -124,8 +125,40 @@ def lines(snapshot: Snapshot) -> bytes:
     """The canonical JSON lines, as downloaded; raises ValueError where they no longer fit the digest."""
     data = zlib.decompress(bytes(snapshot.content))
     if hashlib.sha256(data).hexdigest() != snapshot.digest:
-        raise ValueError(f"snapshot {snapshot.name} is damaged: its content does not fit its hash")
+        raise _damaged(snapshot)
     return data
+
+
+def parts(snapshot: Snapshot) -> tuple[int, Iterator[bytes]]:
+    """(their length, the same lines, a part of them unpacked at a time); raises as `lines` does, before the first part."""
+    digest, length = hashlib.sha256(), 0
+    for part in unpacked(bytes(snapshot.content)):
+        digest.update(part)
+        length += len(part)
+    if digest.hexdigest() != snapshot.digest:
+        raise _damaged(snapshot)
+    return length, unpacked(bytes(snapshot.content))
+
+
+def unpacked(data: bytes) -> Iterator[bytes]:
+    """What is compressed here, a part at a time."""
+    unpacker = zlib.decompressobj()
+    for place in range(0, len(data), PART):
+        yield unpacker.decompress(data[place : place + PART])
+    yield unpacker.flush()
+
+
+def split_lines(content: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines of parts, without their ends; the last one may be empty."""
+    rest = b""
+    for part in content:
+        *whole, rest = (rest + part).split(b"\n")
+        yield from whole
+    yield rest
+
+
+def _damaged(snapshot: Snapshot) -> ValueError:
+    return ValueError(f"snapshot {snapshot.name} is damaged: its content does not fit its hash")
 
 
 def read(snapshot: Snapshot) -> SnapshotContent:

@@ -3,7 +3,7 @@
 from celery import shared_task
 
 from annotation import jobs, processes
-from annotation.assessment import calculations
+from annotation.assessment import calculations, preference_files
 from annotation.assessment.numbers import numbers
 from annotation.data import uploads
 from annotation.models import Job, Upload
@@ -40,3 +40,9 @@ def read_file(job_id: str) -> None:
 def tell_finished(job_id: str) -> None:
     with jobs.claim(job_id) as claim:
         claim.report(1.0, f"{notices.tell_finished(claim.job)} e-mails sent")
+
+
+@shared_task(name=preference_files.TASK)
+@jobs.task_body
+def write_preferences(job_id: str) -> None:
+    preference_files.write(job_id)

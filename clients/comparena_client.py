@@ -332,14 +332,24 @@ class Campaign:
     def snapshot_files(self, file: str | Path, digest: str = "") -> None:
         """Write a snapshot's files into one zip, for TRL, Inspect, Every Eval Ever, the Hub and Zenodo. digest: of `snapshots`;
         empty: of the one that was accepted last."""
-        path = f"campaigns/{self.slug}/snapshots/{digest or self.snapshots()[0]['digest']}/published/"
-        response = self.client.request("GET", path)
+        Path(file).write_bytes(self._of_snapshot("published/", digest).content)
+
+    def preferences(self, margin: float | None = None, digest: str = "") -> list[dict[str, Any]]:
+        """Pairs {prompt, chosen, rejected, ...} of a snapshot: of two outputs the one that more people preferred. margin: also
+        outputs of one context whose mean scores differ by so many points. digest: as for `snapshot_files`."""
+        params = {} if margin is None else {"margin": margin}
+        text = self._of_snapshot("export/preferences/jsonl/", digest, **params).text
+        return [json.loads(line) for line in text.split("\n") if line]
+
+    def _of_snapshot(self, what: str, digest: str, **params: Any) -> httpx.Response:
+        path = f"campaigns/{self.slug}/snapshots/{digest or self.snapshots()[0]['digest']}/{what}"
+        response = self.client.request("GET", path, params=params)
         if response.status_code == 202:  # many answers are a worker's
             self.client.wait(response.json()["job"])
-            response = self.client.request("GET", path)
+            response = self.client.request("GET", path, params=params)
         if response.status_code != 200:
             raise Refused("The campaign changed while its files were written; ask again.", response.status_code)
-        Path(file).write_bytes(response.content)
+        return response
 
     def train(self, **how: Any) -> dict[str, Any]:
         """Queue the training of a comparator on the newest snapshot; returns its job, for `Client.wait`. how: criterion, seed,

@@ -1,8 +1,10 @@
 """How far people agree, as figures; nothing is decided here. Long calculations are done by a worker."""
 
 from collections.abc import Callable
+from pathlib import Path
 
-from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.http import FileResponse, Http404, HttpResponse, StreamingHttpResponse
+from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema, inline_serializer
 from rest_framework import serializers
@@ -13,7 +15,7 @@ from rest_framework.response import Response
 from annotation.api.repeats import HEADER, once
 from annotation.api.request_fields import KnownFields
 from annotation.api.serializers import RuleSerializer
-from annotation.assessment import snapshot_contents
+from annotation.assessment import preference_files, snapshot_contents
 from annotation.assessment.adjudication import adjudicate
 from annotation.assessment.asked_for import aims, question_named, set_aim
 from annotation.assessment.calculations import follow, look_up
@@ -23,7 +25,8 @@ from annotation.assessment.report import CONTENT_TYPES as REPORT_TYPES
 from annotation.assessment.report import WRITERS, report_of
 from annotation.campaigns.study import design_study
 from annotation.data.export import CONTENT_TYPES, PREFERENCES, answer_files, as_csv, as_jsonl
-from annotation.models import Campaign
+from annotation.models import Campaign, Job
+from annotation.people.audit import exported
 from annotation.questions.registry import all_questions
 from annotation.snapshots import latest_snapshot
 from core import errors
@@ -213,7 +216,7 @@ class QualityActions:
         return HttpResponse(text, content_type=f"{REPORT_TYPES[kind]}; charset=utf-8")
 
     @extend_schema(
-        responses={(200, kind.partition(";")[0]): OpenApiTypes.STR for kind in CONTENT_TYPES.values()},
+        responses={(200, kind.partition(";")[0]): OpenApiTypes.STR for kind in CONTENT_TYPES.values()} | {202: LATER},
         parameters=[
             OpenApiParameter("what", enum=[*answer_files(), PREFERENCES], location="path"),
             OpenApiParameter("kind", enum=list(CONTENT_TYPES), location="path"),
@@ -227,16 +230,26 @@ class QualityActions:
         pagination_class=None,
     )
     def snapshot_export(self, request, slug, digest, what, kind):
-        """A snapshot's answers with what became of them, or preference pairs: the same bytes whenever it is asked for."""
+        """A snapshot's answers with what became of them, or preference pairs: the same bytes whenever it is asked for. Where
+        answers are many, a worker writes the pairs: 202 with its job, whose address `Location` names; then this address is the
+        file."""
         if what not in (*answer_files(), PREFERENCES):
             raise Http404
         snapshot = self._snapshot(digest)
         if what == PREFERENCES:
             margin = MarginSerializer(data=request.query_params.dict())
             margin.is_valid(raise_exception=True)
-            rows = snapshot_contents.preferences(snapshot, margin.validated_data.get("margin"))
-        else:
-            rows = snapshot_contents.rows(snapshot, what)
+            at_least = margin.validated_data.get("margin")
+            made = preference_files.preference_file(snapshot, at_least, kind, request.user)
+            if isinstance(made, Job):
+                address = reverse("api_job-detail", args=[made.pk])
+                return Response({"job": str(made.pk)}, status=202, headers={"Location": address})
+            exported(f"{what} of {snapshot.name} ({kind})", snapshot.campaign, request.user)
+            if isinstance(made, Path):
+                return FileResponse(made.open("rb"), content_type=CONTENT_TYPES[kind])
+            return StreamingHttpResponse(made, content_type=CONTENT_TYPES[kind])
+        rows = snapshot_contents.rows(snapshot, what)
+        exported(f"{what} of {snapshot.name} ({kind})", snapshot.campaign, request.user)
         lines = as_csv(rows, what) if kind == "csv" else as_jsonl(rows)
         return StreamingHttpResponse(lines, content_type=CONTENT_TYPES[kind])
 

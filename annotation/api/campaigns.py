@@ -1,6 +1,6 @@
 """What researchers do, each call one service. An outsider gets the same 404 as for a campaign that does not exist."""
 
-from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.http import Http404, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
@@ -238,7 +238,8 @@ class CampaignViewSet(
         """The snapshot's canonical JSON lines: their SHA-256 is its digest."""
         snapshot = self._snapshot(digest)
         exported(f"snapshot {snapshot.name}", snapshot.campaign, request.user)
-        return HttpResponse(snapshots.lines(snapshot), content_type="application/x-ndjson")
+        length, parts = snapshots.parts(snapshot)
+        return StreamingHttpResponse(parts, content_type="application/x-ndjson", headers={"Content-Length": str(length)})
 
     @extend_schema(request=serializers.ReasonSerializer, responses=serializers.AssessmentSerializer)
     @action(detail=True, methods=["post"], url_path="snapshots/(?P<digest>[0-9a-f]{12,64})/overrule", url_name="overrule")

@@ -6,6 +6,7 @@ has the same bytes for ever.
 
 import json
 import zlib
+from array import array
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
@@ -16,10 +17,10 @@ from annotation.data.export import exported_answers
 from annotation.models import Campaign, FrozenAnswers, Snapshot
 from annotation.outcome import preference
 from annotation.questions import registry
+from annotation.snapshots import SnapshotContent
 from core.errors import Refused
 
 OUTPUT_NAME = ("system", "checkpoint", "sample")
-PART = 2**16  # bytes of compressed lines
 
 
 def freeze(campaign: Campaign, snapshot: Snapshot, assessment) -> None:
@@ -58,23 +59,15 @@ def row_lines(snapshot: Snapshot, what: str) -> Iterator[bytes]:
     frozen = next(packed(snapshot), None)
     if frozen is None:
         raise Refused("This snapshot is too old to have a record of dropped answers. Its own file has the kept ones.")
+    lines = snapshots.split_lines(snapshots.unpacked(frozen))
     start = json.dumps({"kind": what})[:-1].encode() + b", "  # of each line, where `freeze` puts it
-    return (b"{" + line.removeprefix(start) for line in _unpacked(frozen) if line.startswith(start))
+    return (b"{" + line.removeprefix(start) for line in lines if line.startswith(start))
 
 
 def packed(snapshot: Snapshot) -> Iterator[bytes]:
     """The compressed lines of its answers; none of a snapshot that is too old to have any."""
     for lines in FrozenAnswers.objects.filter(snapshot=snapshot).values_list("lines", flat=True):
         yield bytes(lines)
-
-
-def _unpacked(data: bytes) -> Iterator[bytes]:
-    """Lines of compressed text, a part of it unpacked at a time."""
-    unpacker, rest = zlib.decompressobj(), b""
-    for place in range(0, len(data), PART):
-        *lines, rest = (rest + unpacker.decompress(data[place : place + PART])).split(b"\n")
-        yield from lines
-    yield rest + unpacker.flush()
 
 
 def preferences(snapshot: Snapshot, min_margin: float | None = None) -> Iterator[dict]:
@@ -106,50 +99,78 @@ def unpaired(pairs: Iterable[dict]) -> Iterator[dict]:
             }
 
 
-def _from_judgments(judgments) -> Iterator[dict]:
-    pairs: dict[tuple, list] = {}
+class _Votes:
+    """What people said of one pair of outputs, added up: no answer is kept."""
+
+    __slots__ = ("answers", "by_strength", "margin", "simulated", "towards_a")
+
+    def __init__(self, by_strength: bool):
+        self.margin = self.answers = self.towards_a = 0
+        self.by_strength, self.simulated = by_strength, False
+
+    def add(self, row: dict) -> None:
+        self.margin += {"A": 1, "tie": 0, "B": -1}[row["choice"]]
+        self.answers += 1
+        self.simulated |= row["simulated"]
+        if self.by_strength:
+            self.towards_a += preference(row["choice"], row["strength"] or "")
+
+    def strength(self) -> dict[str, float]:
+        """Nothing where nobody was asked how much better."""
+        mean = self.towards_a / self.answers * (1 if self.margin > 0 else -1)
+        return {"strength": round(mean, 6)} if self.by_strength else {}
+
+
+def _from_judgments(judgments: Iterable[dict]) -> Iterator[dict]:
+    pairs: dict[tuple, _Votes] = {}
+    prompts, texts = dict[str, str](), dict[tuple, str]()
     for row in judgments:
-        outputs = ((row[f"{part}_{side}"] or "") for side in "ab" for part in OUTPUT_NAME)
-        key = (row["context_id"], row["aspect"] or "", *outputs)
-        pairs.setdefault(key, []).append(row)
+        sides = [tuple((row[f"{part}_{side}"] or "") for part in OUTPUT_NAME) for side in "ab"]
+        key = (row["context_id"], row["aspect"] or "", *sides[0], *sides[1])
+        if key not in pairs:
+            pairs[key] = _Votes("strength" in row)
+            prompts.setdefault(key[0], "\n".join(row["context"]))
+            for side, name in zip("ab", sides, strict=True):
+                texts.setdefault((key[0], *name), row[f"output_{side}"])
+        pairs[key].add(row)
     for key in sorted(pairs, key=str):
-        votes, row = pairs[key], pairs[key][0]
-        margin = sum({"A": 1, "tie": 0, "B": -1}[vote["choice"]] for vote in votes)
-        if margin:
-            won, lost = ("a", "b") if margin > 0 else ("b", "a")
+        votes, (context, aspect) = pairs[key], key[:2]
+        if votes.margin:
+            chosen, rejected = (key[2:5], key[5:]) if votes.margin > 0 else (key[5:], key[2:5])
             yield {
-                "prompt": "\n".join(row["context"]),
-                "chosen": row[f"output_{won}"],
-                "rejected": row[f"output_{lost}"],
+                "prompt": prompts[context],
+                "chosen": texts[context, *chosen],
+                "rejected": texts[context, *rejected],
                 "source": "judgments",
-                "aspect": row["aspect"],
-                "margin": abs(margin),
-                **_strength(votes, margin),
-                "answers": len(votes),
-                "simulated": any(vote["simulated"] for vote in votes),
-                "context_id": row["context_id"],
-                "system_chosen": row[f"system_{won}"],
-                "system_rejected": row[f"system_{lost}"],
+                "aspect": aspect or None,
+                "margin": abs(votes.margin),
+                **votes.strength(),
+                "answers": votes.answers,
+                "simulated": votes.simulated,
+                "context_id": context,
+                "system_chosen": chosen[0],
+                "system_rejected": rejected[0],
             }
 
 
-def _strength(votes: list[dict], margin: int) -> dict[str, float]:
-    """Nothing where nobody was asked how much better."""
-    if "strength" not in votes[0]:
-        return {}
-    towards_a = [preference(vote["choice"], vote["strength"] or "") for vote in votes]
-    return {"strength": round(float(np.mean(towards_a)) * (1 if margin > 0 else -1), 6)}
-
-
 def _from_scores(snapshot: Snapshot, min_margin: float) -> Iterator[dict]:
-    content, simulated = snapshots.read(snapshot), snapshot.is_simulated
-    signs = {criterion["name"]: content.sign(criterion["name"]) for criterion in content.criteria}
-    scores_by_output: dict[tuple, dict[tuple, list[float]]] = {}
-    for row in content.scores:
-        outputs = scores_by_output.setdefault((row["context"], row["criterion"]), {})
-        value = signs[row["criterion"]] * row["value"]
-        outputs.setdefault((row["system"], row["checkpoint"], row["sample"]), []).append(value)
-    texts = {(o["context"], o["system"], o["checkpoint"], o["sample"]): o["text"] for o in content.outputs}
+    """Of the answers only the numbers are kept."""
+    content, simulated = SnapshotContent(), snapshot.is_simulated
+    signs, texts = dict[str, int](), dict[tuple, str]()
+    scores_by_output: dict[tuple, dict[tuple, array]] = {}
+    for line in filter(None, snapshots.split_lines(snapshots.parts(snapshot)[1])):
+        row = json.loads(line)
+        if row["type"] == "context":
+            content.contexts[row["key"]] = row["turns"]
+        elif row["type"] == "criterion":
+            content.criteria.append(row)
+        elif row["type"] == "output":
+            texts[row["context"], row["system"], row["checkpoint"], row["sample"]] = row["text"]
+        elif row["type"] == "score":
+            sign = signs.setdefault(row["criterion"], content.sign(row["criterion"]))
+            outputs = scores_by_output.setdefault((row["context"], row["criterion"]), {})
+            values = outputs.setdefault((row["system"], row["checkpoint"], row["sample"]), array("d"))
+            values.append(sign * row["value"])
     for context, aspect in sorted(scores_by_output):
         outputs = scores_by_output[context, aspect]
         ranked = sorted(((float(np.mean(v)), name, len(v)) for name, v in outputs.items()), key=lambda r: r[1])

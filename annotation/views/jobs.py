@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST
 
 from annotation import jobs
 from annotation.access import campaigns_researched_by, for_admins
+from annotation.assessment import preference_files
 from annotation.assessment.numbers import WHAT
 from annotation.models import Job, Upload
 from annotation.templatetags.texts import minutes
@@ -101,6 +102,8 @@ def _result(job: Job, upload) -> str:
         return reverse("upload", args=[job.campaign.slug, upload])
     if version:
         return reverse("comparator_card", args=[job.campaign.slug, version.name])
+    if job.task == preference_files.TASK:
+        return preference_files.address(job)
     if job.task in ("archives.export", "publication.write"):
         return reverse("ways_out", args=[job.campaign.slug])
     if job.task in ("evaluator.tasks.set_beside_people", "evaluator.tasks.ask_anchors"):

@@ -376,8 +376,8 @@ class TestAnnotating:
         assert LikertScore.objects.count() == 12
         snapshot = alice.post("campaigns/talk/snapshots/", {"level": "interval"}).json()
         assert [c["name"] for c in snapshot["criteria"]] == ["Overall", "Fluency"]
-        lines = alice.get(f"campaigns/talk/snapshots/{snapshot['snapshot']}/content/").content
-        assert lines.count(b'"type":"score"') == 12
+        lines = alice.get(f"campaigns/talk/snapshots/{snapshot['snapshot']}/content/").streaming_content
+        assert b"".join(lines).count(b'"type":"score"') == 12
 
     def test_an_answer_is_undone_revised_skipped_and_flagged(self, users, campaign):
         anna = Caller(users["anna"])

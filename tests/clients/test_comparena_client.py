@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from annotation import jobs
+from annotation import jobs, long_files
 from annotation.assessment import calculations
 from annotation.data import uploads
 from annotation.models import Job, Output, User
 from annotation.people.tokens import make_token
 from config.celery import app
-from leaderboard.publication import download
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOK = ROOT / "docs" / "notebooks" / "first_board.ipynb"
@@ -78,9 +77,11 @@ def test_from_rows_to_a_board(client_, talk, tmp_path, settings, monkeypatch):
     assert again.slug == "again" and numbers(again.board()) == numbers(standings)
     assert again.outputs() == talk.outputs() and again.judgments() == talk.judgments()
     talk.snapshot_files(tmp_path / "now.zip")
-    monkeypatch.setattr(download, "AT_ONCE", 0)
+    preferred = talk.preferences(margin=1)
+    monkeypatch.setattr(long_files, "AT_ONCE", 0)
     talk.snapshot_files(tmp_path / "later.zip", talk.snapshots()[0]["digest"])
     assert (tmp_path / "now.zip").read_bytes() == (tmp_path / "later.zip").read_bytes()
+    assert talk.preferences(margin=1) == preferred and preferred[0]["chosen"]
 
 
 def test_settings_invitations_and_files(talk, live_server, client, tmp_path):

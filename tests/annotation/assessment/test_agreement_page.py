@@ -62,7 +62,8 @@ class TestQuality:
         page = text(scored.sign_in(scored.alice).get(f"snapshots/{snapshot.name}/"))
         assert snapshot.digest in page and "ordinal, MAD 1, MAD 0 drops" in page
         file = scored.get(f"snapshots/{snapshot.name}.jsonl")
-        assert hashlib.sha256(file.content).hexdigest() == snapshot.digest
+        assert hashlib.sha256(content := b"".join(file.streaming_content)).hexdigest() == snapshot.digest
+        assert file["Content-Length"] == str(len(content))
         assert scored.get("snapshots/000000000000/").status_code == 404
         for user in (scored.bob, scored.charlie):
             scored.sign_in(user)

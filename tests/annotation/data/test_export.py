@@ -3,16 +3,21 @@
 import csv
 import io
 import json
+import re
+import zlib
+from types import SimpleNamespace
 
 import pytest
 from django.utils import timezone
 
+from annotation import long_files, snapshots
 from annotation.annotating.consent import withdraw_annotator
-from annotation.assessment import snapshot_contents
+from annotation.assessment import preference_files, snapshot_contents
 from annotation.assessment.assess import assess
 from annotation.campaigns.lifecycle import create_campaign
 from annotation.data.importer import import_judgments, import_outputs, import_scores
-from annotation.models import LikertScore, Output, PairwiseJudgment
+from annotation.models import Job, LikertScore, Output, PairwiseJudgment
+from annotation.tasks import write_preferences
 from tests.annotation.pages import text
 
 pytestmark = pytest.mark.django_db
@@ -152,8 +157,57 @@ class TestASnapshot:
 
     def test_it_is_read_a_part_at_a_time(self, frozen, monkeypatch):
         whole = list(snapshot_contents.rows(frozen.snapshot, "scores"))
-        monkeypatch.setattr(snapshot_contents, "PART", 7)
+        monkeypatch.setattr(snapshots, "PART", 7)
         assert len(whole) == 18 and list(snapshot_contents.rows(frozen.snapshot, "scores")) == whole
+        length, parts = snapshots.parts(frozen.snapshot)
+        first, *others = parts
+        assert len(first) < length / 10 and first + b"".join(others) == snapshots.lines(frozen.snapshot)
+
+    def test_a_damaged_snapshot_is_told_before_its_first_byte(self, frozen):
+        frozen.snapshot.content = zlib.compress(b"other")
+        with pytest.raises(ValueError, match="is damaged"):
+            snapshots.parts(frozen.snapshot)
+
+    def test_preferences_keep_no_answers(self, frozen, monkeypatch):
+        """Of 18 scores and 5 judgments there is one at a time, and the one before it while it is replaced."""
+
+        class Row(dict):
+            now = most = 0
+
+            def __init__(self, row):
+                super().__init__(row)
+                Row.now += row.get("type") != "criterion"
+                Row.most = max(Row.most, Row.now)
+
+            def __del__(self):
+                Row.now -= self.get("type", "") != "criterion"
+
+        pairs = list(snapshot_contents.preferences(frozen.snapshot, 2.0))
+        read = SimpleNamespace(loads=lambda line: Row(json.loads(line)), dumps=json.dumps)
+        monkeypatch.setattr(snapshot_contents, "json", read)
+        assert list(snapshot_contents.preferences(frozen.snapshot, 2.0)) == pairs and Row.most == 2
+        assert {pair["source"] for pair in pairs} == {"judgments", "scores"}
+
+    @pytest.mark.parametrize("name", ["preferences.jsonl?margin=2", "preferences.csv"])
+    def test_many_are_a_workers(self, frozen, monkeypatch, settings, tmp_path, name):
+        """The request reads none of them: page and API tell the job, then both give the bytes of before."""
+        page = f"snapshots/{frozen.snapshot.name}/{name}"
+        _, format, margin = re.fullmatch(r"(\w+)\.(\w+)(.*)", name).groups()
+        api = f"/api/campaigns/{frozen.campaign.slug}/snapshots/{frozen.snapshot.name}/export/preferences/{format}/{margin}"
+        at_once = body(frozen.get(page))
+        settings.UPLOADS_DIR = tmp_path
+        monkeypatch.setattr(long_files, "AT_ONCE", 10)
+        with monkeypatch.context() as patched:
+            patched.setattr(snapshot_contents, "rows", None)
+            patched.setattr(snapshots, "parts", None)
+            later = frozen.client.get(api)
+            assert "Write the preference pairs" in text(frozen.get(page))
+        job = Job.objects.get(task=preference_files.TASK)
+        assert later.status_code == 202 and later.json() == {"job": str(job.pk)}
+        write_preferences(str(job.pk))
+        again = f"{page}{'&' if margin else '?'}file=1"
+        assert "file=1" in text(frozen.get(page)) and body(frozen.get(again)) == body(frozen.client.get(api)) == at_once
+        assert preference_files.address(Job.objects.get()).endswith(page)
 
     def test_preferences_from_scores_are_asked_for_with_a_margin(self, frozen):
         address = f"snapshots/{frozen.snapshot.name}/preferences.jsonl"

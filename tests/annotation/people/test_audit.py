@@ -168,6 +168,8 @@ class TestWhatIsWritten:
             f"/c/talk/snapshots/{name}.jsonl",
             "/api/campaigns/talk/export/scores/csv/",
             f"/api/campaigns/talk/snapshots/{name}/content/",
+            f"/api/campaigns/talk/snapshots/{name}/export/scores/csv/",
+            f"/api/campaigns/talk/snapshots/{name}/export/preferences/jsonl/?margin=1",
         ):
             assert world.get(alice, path).status_code == 200, path
         rows = AuditEvent.objects.filter(action="exported", user=alice, campaign=world.campaign).order_by("pk")
@@ -177,6 +179,8 @@ class TestWhatIsWritten:
             f"snapshot {name}",
             "scores (csv)",
             f"snapshot {name}",
+            f"scores of {name} (csv)",
+            f"preferences of {name} (jsonl)",
         ]
 
     def test_an_export_makes_no_figure_old(self, world):  # noqa: F811

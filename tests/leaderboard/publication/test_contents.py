@@ -11,6 +11,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from annotation import long_files
 from annotation.models import AuditEvent, Calculation, Campaign, Job
 from core.errors import Refused
 from leaderboard.archive.admission import admit
@@ -193,7 +194,7 @@ class TestManyAnswers:
         settings.UPLOADS_DIR = tmp_path
         snapshot = snapshot_named(world.campaign)
         at_once = as_zip(contents(snapshot))
-        monkeypatch.setattr(download, request.param, 10)
+        monkeypatch.setattr(long_files, request.param, 10)
         return (
             f"/c/published/snapshots/{snapshot.name}/published/",
             f"/api/campaigns/published/snapshots/{snapshot.name}/published/",
