@@ -49,6 +49,7 @@ SYSTEMS, CONTEXTS = 4, 100  # assumed before any outputs are there
 TIMES_READ = 5000
 LEAST_SECONDS = 0.1  # that the plan's form takes: programs answer faster
 GROUPED = "; contexts of one group, such as turns of a conversation, counted as independent, so it may take more"
+WITHIN = "; its board compares within contexts and people, which a plan does not count, so it may take more"
 MOST_PILOT, MOST_PEOPLE = 10_000, 100  # answers and people whose variances are read: half a minute on one core
 LEAST_TIMES = 0.05  # below it, "0 times as much" would be said
 ALONE = -1  # in place of the number of a ranking
@@ -276,7 +277,8 @@ def _asked(criterion: Criterion, share: float | None, figures: dict | None) -> t
     seen = figures["scores"].get(criterion.name, {}).get("share") if figures else None
     asked, who = (share, "you say") if share is not None else (seen, "the pilot has")
     so = f"of {asked:.0%} of outputs, as {who}" if asked is not None else "planned as if of each output"
-    return 1.0 if asked is None else asked, f"; {conditions.in_words(criterion.asked_if)}, {so}"
+    within = WITHIN * conditions.depends_on_answers(criterion.asked_if)
+    return 1.0 if asked is None else asked, f"; {conditions.in_words(criterion.asked_if)}, {so}{within}"
 
 
 def system_of(pilot: Campaign | None, name: str) -> int | None:

@@ -28,7 +28,8 @@ MOST_DENSE = 1_200  # levels of the terms between contexts that one dense matrix
 MOST_EXACT = 2_500  # levels of all terms whose information is worked out in full
 LARGEST_RATIO = 1e4  # of a term's variance to that of a single answer
 STEP = 1e-4  # of a numerical gradient, in units of the curvature: rounding of a deviance of 1e5 leaves 1e-6 of a gradient
-TOLERANCE = 1e-10  # of conjugate gradients
+TOLERANCE, LEAST_SOLVED = 1e-10, 1e-6  # of conjugate gradients: what is aimed at, and what is refused where it is missed
+MOST_STEPS = 1000  # of them
 
 
 @dataclass(frozen=True)
@@ -545,13 +546,14 @@ class _Blocks:
 
 
 def _conjugate_gradients(times: Operator, right: Floats, diagonal: Floats) -> Floats:
-    """Solves A x = right for all columns at once; diagonal: of A, as preconditioner (Hestenes & Stiefel 1952)."""
+    """Solves A x = right for all columns at once; diagonal: of A, as preconditioner (Hestenes & Stiefel 1952).
+    Raises ValueError where that does not come to an end."""
     x = np.zeros_like(right)
     rest = right.copy()
     z = rest / diagonal[:, None]
     direction, size = z.copy(), (rest * z).sum(0)
     goal = TOLERANCE * np.sqrt((right**2).sum(0)) + 1e-300
-    for _ in range(1000):
+    for _ in range(MOST_STEPS):
         if (np.sqrt((rest**2).sum(0)) <= goal).all():
             break
         product = times(direction)
@@ -562,4 +564,7 @@ def _conjugate_gradients(times: Operator, right: Floats, diagonal: Floats) -> Fl
         new = (rest * z).sum(0)
         direction = z + new / np.maximum(size, 1e-300) * direction
         size = new
+    left = np.sqrt(((right - times(x)) ** 2).sum(0))
+    if not (left <= LEAST_SOLVED * np.sqrt((right**2).sum(0)) + 1e-300).all():
+        raise ValueError("So many people and systems are too loosely connected by their answers to be compared with certainty.")
     return x

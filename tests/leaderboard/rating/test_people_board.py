@@ -109,12 +109,13 @@ class TestScores:
         assert found["topic"] == pytest.approx((of_topic - of_outputs) / 3, rel=2e-3)
 
 
-def asked_of_some(seed=0):
-    """(system, context, annotator, value) of two answers an output: the better a system, the fewer of them, and those from hard
-    contexts and strict people."""
+def asked_of_some(seed=0, people=9, contexts=40, each=2):
+    """(system, context, annotator, value) of so many answers an output: the better a system, the fewer of them, and those from
+    hard contexts and strict people."""
     rng = np.random.default_rng(seed)
-    s, c, a = np.array([(s, c, a) for c in range(40) for s in range(3) for a in rng.choice(9, 2, replace=False)]).T
-    alike = rng.normal(0, 1, 40)[c] - rng.normal(0, 1, 9)[a]
+    drawn = [(s, c, a) for c in range(contexts) for s in range(3) for a in rng.choice(people, each, replace=False)]
+    s, c, a = np.array(drawn).T
+    alike = rng.normal(0, 1, contexts)[c] - rng.normal(0, 1, people)[a]
     kept = s - 1 + alike + rng.normal(0, 0.7, len(s)) < 0
     return s[kept], c[kept], a[kept], (alike + rng.normal(0, 0.5, len(s)))[kept]
 
@@ -135,6 +136,40 @@ def test_what_depends_on_answers_is_compared_within_contexts_and_people():
     assert found.variances == read_scores(3, s, c, a, y, like=like).variances
     random = read_scores(3, s, c, a, y, like=like).level
     assert abs(random[2] - random[0] - expected[1]) > 0.05
+
+
+class TestManyPeople:
+    """More annotators and leanings than one dense matrix takes: conjugate gradients, where contexts' and people's variances are
+    10,000 times an answer's."""
+
+    @pytest.fixture
+    def asked(self, monkeypatch):
+        """(answers, variances with nothing but contexts, people and answers, as least squares has them, each solution)"""
+        small = read_scores(3, *asked_of_some()).fit
+        like = replace(small, variances=small.variances | {"output": 0.0, "taste": 0.0})
+        s, c, a, y = asked_of_some(people=420, contexts=150, each=8)
+        solved, solve = [], mixed_model._conjugate_gradients
+        monkeypatch.setattr(mixed_model, "_conjugate_gradients", lambda *given: solved.append(1) or solve(*given))
+        assert len(np.unique(a)) + len(np.unique(a * 3 + s)) > mixed_model.MOST_DENSE
+        return (s, c, a, y), like, solved
+
+    def test_they_are_compared_within_contexts_and_people(self, asked):
+        """As least squares with a column for each of 570 contexts and annotators (numpy)."""
+        (s, c, a, y), like, solved = asked
+        found = read_scores(3, s, c, a, y, like=like, conditional=True)
+        columns = np.hstack([np.eye(3)[s][:, 1:], np.eye(150)[c], np.eye(420)[a]])
+        inverse = np.linalg.pinv(columns.T @ columns, hermitian=True)
+        expected = (inverse @ (columns.T @ y))[:2]
+        assert solved == [1, 1] and (found.level[1:] - found.level[0]).tolist() == pytest.approx(expected.tolist(), abs=1e-3)
+        apart = np.array([[-1, 1, 0], [-1, 0, 1]]) @ found.systems
+        variance = ((apart @ found.fit.covariance()) * apart).sum(axis=1)
+        assert variance == pytest.approx(like.variances["answer"] * np.diag(inverse)[:2], rel=1e-3)
+
+    def test_what_does_not_come_to_an_end_is_no_estimate(self, asked, monkeypatch):
+        answers, like, _ = asked
+        monkeypatch.setattr(mixed_model, "MOST_STEPS", 3)
+        with pytest.raises(ValueError, match="too loosely connected"):
+            read_scores(3, *answers, like=like, conditional=True)
 
 
 class TestPairs:
