@@ -128,7 +128,7 @@ class TestThePilot:
         change_campaign(world.campaign, overlap=3)
         asked = {"difference": 0.5, "contexts": 50, "annotators": 10, "question": "Fluency", "share": 0.25}
         world.sign_in(world.alice)
-        said = "asked only if Overall is below 3, of 25% of outputs, as you say"
+        said = f"asked only if Overall is below 3, of 25% of outputs, as you say{plan.WITHIN}"
         assert said in text(world.get("plan/", data=WHAT_IF | {"overlap": 3} | asked))
         options = [f"--{name}={value}" for name, value in asked.items()]
         call_command("plan", world.campaign.slug, *options, "--json")
@@ -136,6 +136,12 @@ class TestThePilot:
         answer = world.client.get(f"/api/campaigns/{world.campaign.slug}/plan/", asked)
         assert answer.json() == searches and said in searches[0]["variance_from"]
         assert plan.GROUPED not in searches[0]["variance_from"]
+        call_command("plan", world.campaign.slug, *options)
+        assert plan.WITHIN in capsys.readouterr().out
+        world.campaign.criteria.filter(name="Fluency").update(asked_if={"turn": "last"})  # which no answer changes
+        at_turns = world.client.get(f"/api/campaigns/{world.campaign.slug}/plan/", asked).json()
+        assert plan.WITHIN not in at_turns[0]["variance_from"] and "of 25% of outputs" in at_turns[0]["variance_from"]
+        world.campaign.criteria.filter(name="Fluency").update(asked_if={"criterion": "Overall", "below": 3})
         world.campaign.contexts.filter(pk=world.campaign.contexts.first().pk).update(group="talk")
         grouped = world.client.get(f"/api/campaigns/{world.campaign.slug}/plan/", asked).json()
         assert [one["variance_from"] for one in grouped] == [one["variance_from"] + plan.GROUPED for one in searches]
