@@ -97,6 +97,7 @@ def _made(board: Board) -> dict[str, str | int | bool | None]:
         "judge": wording.judged_by(board),
         "method": wording.method(board),
         "error_is": wording.error_name(board),
+        "best_is": wording.best_meaning(board),
         "population": wording.population(board),
         "answers_of_people": wording.answers(board),
         "verdict": wording.verdict(board),

@@ -150,6 +150,13 @@ SAID = [
     (wording.headline, replace(BOARD, standings=(), differences=(), groups=()), ""),
     (wording.confidence, BOARD, "95%"),
     (
+        wording.best_meaning,
+        BOARD,
+        "Best is the chance that a system is the best of these, given these judgments. It is about one system on this board; "
+        "what is known must hold for all pairs at once and at every look, with 95% confidence.",
+    ),
+    (wording.best_meaning, replace(BOARD, standings=tuple(replace(row, best=None) for row in BOARD.standings)), ""),
+    (
         wording.ranks,
         WHOLE,
         "No two systems can be separated with 95% confidence, so every rank is 1–3. Ranks generalise to other people "
