@@ -5,12 +5,12 @@ Campaigns are those of `validity.generators`; strengths are uniform, as the chan
 import sys
 from dataclasses import replace
 
+import django
 import numpy as np
 
 from benchmarks.validity.generators import Campaign, draw_answers
 from benchmarks.validity.simulation import board_of
 from leaderboard.rating.people_board import PeopleBoard
-from leaderboard.tournaments.rate import _best_of_people
 
 ROWS = {
     "scores, SD 0.5": (Campaign(strengths=(0.0,) * 5), 0.5),
@@ -30,6 +30,9 @@ def flat(board: PeopleBoard, draws: int = 10_000) -> np.ndarray:
 
 
 def main(n: int) -> None:
+    django.setup()
+    from leaderboard.tournaments.rate import _best_of_people  # what a board states
+
     parts = " | ".join(f"{part}: said, so (boards)" for part in PARTS)
     print(f"| judgments, strengths | prior | all: said, so | {parts} | ≥ 0.95, first not known |\n{'|---' * 7}|")
     for name, (campaign, sd) in ROWS.items():

@@ -37,7 +37,7 @@ DROPPED: list[tuple[str, str, str]] = [  # (field and all below it, the forms, w
     ("basis.people.worth", "csv, latex, svg, embed, public index", "its sentence, where there is room, has those that matter"),
     ("method.pairing", "csv, latex, text, svg, embed, public index", "in the signature"),
     ("method.scale", "csv, latex, text, svg, page, embed, public index", "for programs"),
-    ("method.confidence", "csv, svg, public index", "stands as 95% in its heads"),
+    ("method.confidence", "svg", "stands as 95% in its heads"),
     ("population.contexts", "csv, latex, text, svg, embed", "its sentence counts their groups; all numbers are in the JSON"),
     ("population.groups", "csv, svg", "its sentence names kinds; all numbers are in the JSON"),
     ("differences", "csv, svg", "no table of pairs; ranks and the headline say what is known"),
