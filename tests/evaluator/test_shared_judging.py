@@ -29,7 +29,7 @@ def small(monkeypatch, tmp_path, db):
         monkeypatch.setattr(module, "CHUNK", 5)
     monkeypatch.setattr(comparators, "Comparator", Length)
     for module in (comparators, judged_files, shared_files):
-        monkeypatch.setattr(module, "load", lambda of: Length())
+        monkeypatch.setattr(module, "load", lambda of, of_files=False: Length())
     with override_settings(UPLOADS_DIR=tmp_path / "uploads"):
         yield
 
