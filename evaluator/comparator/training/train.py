@@ -25,6 +25,7 @@ from evaluator.comparator.training.progress import OnProgress, Report, TrainingP
 from evaluator.comparator.training.side_by_side import train_members
 from evaluator.comparator.untrained import Wholeness
 from evaluator.encoders import devices, loop, pretrained
+from evaluator.encoders.allocator import give_memory_back
 from evaluator.encoders.pretrained import default_encoder
 from evaluator.judges.texts import BESIDE
 from evaluator.metaevaluation.held_out import HeldOutAgreement
@@ -93,6 +94,7 @@ def fit(
     judged = TRAINING[settings.architecture].out_of_fold(records, run, whole, tick)
     result = _result(judged, examples, run, records, start)
     _save_manifest(run, folds, judged, [record["sha256"] for record in records], examples, result, whole)
+    give_memory_back()  # gigabytes, which whatever this process does next would otherwise come on top of
     progress(1.0, "Trained")
     return result
 
