@@ -1,4 +1,4 @@
-"""What an annotator says about an item itself: that they pass it by, or that something is wrong with it."""
+"""What an annotator says about an item itself: that they pass it by, that something is wrong with it, or a question."""
 
 from django.db import transaction
 from django.utils.translation import gettext
@@ -25,15 +25,29 @@ def skip(annotator: Annotator, assignment_id: int, reason: str) -> None:
 
 @transaction.atomic
 def flag(annotator: Annotator, assignment_id: int, reason: str) -> None:
-    """Report an item as broken; it stays in hand. A second report of the same kind by one person replaces the first."""
+    """Report an item as broken; it stays in hand. A second report by one person replaces the first, while that is open."""
     reason = _checked(reason)
-    assignment = _own(annotator, assignment_id)
+    lock(annotator)
     ItemReport.objects.update_or_create(
-        item_id=assignment.item_id,
+        item_id=_own(annotator, assignment_id).item_id,
         annotator=annotator,
         kind=ItemReport.Kind.FLAG,
         resolved_at=None,
         defaults={"reason": reason},
+    )
+
+
+@transaction.atomic
+def ask(annotator: Annotator, assignment_id: int, question: str) -> None:
+    """Ask the researchers about an item; it stays in hand. The same question sent twice is one, while that is open."""
+    question = _checked(question)
+    lock(annotator)
+    ItemReport.objects.get_or_create(
+        item_id=_own(annotator, assignment_id).item_id,
+        annotator=annotator,
+        kind=ItemReport.Kind.ASK,
+        resolved_at=None,
+        reason=question,
     )
 
 

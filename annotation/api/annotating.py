@@ -22,6 +22,7 @@ from annotation.annotating.submissions import live_submissions
 from annotation.annotating.undo import undo_last
 from annotation.api import item_shapes
 from annotation.api.campaigns import valid
+from annotation.campaigns.item_reports import latest_first, mark_read
 from annotation.models import Annotator, Campaign, Scope
 from annotation.people import invitations, notices
 from annotation.people.tokens import make_token
@@ -121,6 +122,23 @@ class TaskViewSet(viewsets.GenericViewSet):
         annotator, data = self.get_object(), valid(item_shapes.ReportSerializer(data=request.data))
         reports.flag(annotator, data["assignment"], data["reason"])
         return Response(status=204)
+
+    @extend_schema(request=item_shapes.ReportSerializer, responses={204: None})
+    @action(detail=True, methods=["post"])
+    def ask(self, request, slug):
+        """Ask the researchers about an item; it stays in the person's hands. `reports` has their reply."""
+        annotator, data = self.get_object(), valid(item_shapes.ReportSerializer(data=request.data))
+        reports.ask(annotator, data["assignment"], data["reason"])
+        return Response(status=204)
+
+    @extend_schema(responses=item_shapes.OwnReportSerializer(many=True))
+    @action(detail=True)
+    def reports(self, request, slug):
+        """What the person said of items, with the researchers' replies, the latest first. They count as read then."""
+        annotator = self.get_object()
+        page = self.paginate_queryset(latest_first(annotator))
+        mark_read(annotator)
+        return self.get_paginated_response(item_shapes.OwnReportSerializer(page, many=True).data)
 
     @extend_schema(request=item_shapes.VersionSerializer, responses={204: None})
     @action(detail=True, methods=["post"])

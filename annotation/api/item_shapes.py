@@ -8,7 +8,7 @@ from annotation.annotating.item_page import hidden_fields, item_context, suggest
 from annotation.api.request_fields import KnownFields
 from annotation.api.serializers import CriterionSerializer
 from annotation.campaigns.images import unnamed
-from annotation.models import Annotator, Assignment, Campaign
+from annotation.models import Annotator, Assignment, Campaign, ItemReport
 from annotation.questions import registry
 from annotation.questions.kind import CANNOT_SAY
 from annotation.questions.ranked.kind import SENT as RANKED
@@ -170,6 +170,14 @@ class InHandSerializer(KnownFields, serializers.Serializer):
 class ReportSerializer(KnownFields, serializers.Serializer):
     assignment = serializers.IntegerField(min_value=1, max_value=BIGGEST)
     reason = serializers.CharField(max_length=500)
+
+
+class OwnReportSerializer(serializers.ModelSerializer):
+    item = serializers.IntegerField(source="item_id")
+
+    class Meta:
+        model = ItemReport
+        fields = ["item", "kind", "reason", "created_at", "reply", "replied_at"]
 
 
 class VersionSerializer(KnownFields, serializers.Serializer):

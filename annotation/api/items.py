@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from annotation.api.request_fields import KnownFields
 from annotation.api.serializers import ItemSerializer
-from annotation.campaigns import images, known_answers
+from annotation.campaigns import images, item_reports, known_answers
 from annotation.campaigns.item_list import item_with_texts, reports
 from annotation.models import Campaign, Item, ItemReport
 
@@ -47,7 +47,11 @@ class ProblemReportSerializer(serializers.ModelSerializer):
 
     class Meta:
         model = ItemReport
-        fields = ["id", "item", "annotator", "kind", "reason", "created_at", "resolved_at"]
+        fields = ["id", "item", "annotator", "kind", "reason", "created_at", "resolved_at", "reply", "replied_at"]
+
+
+class ReplySerializer(KnownFields, serializers.Serializer):
+    reply = serializers.CharField(max_length=item_reports.REPLY_LENGTH)
 
 
 class ImagesSerializer(KnownFields, serializers.Serializer):
@@ -89,7 +93,7 @@ class ItemActions:
     @extend_schema(responses=ProblemReportSerializer(many=True))
     @action(detail=True)
     def reports(self, request, slug):
-        """What annotators skipped or flagged, the open ones first."""
+        """What annotators skipped, flagged or asked about, the open ones first."""
         return self._page(ProblemReportSerializer, reports(self.get_object()))
 
     @extend_schema(request=None, responses=ProblemReportSerializer, parameters=[PK])
@@ -98,6 +102,16 @@ class ItemActions:
         report = get_object_or_404(ItemReport.objects.filter(item__campaign=self.get_object()), pk=pk)
         known_answers.resolve(report, request.user)
         report.refresh_from_db()
+        return Response(ProblemReportSerializer(report).data)
+
+    @extend_schema(request=ReplySerializer, responses=ProblemReportSerializer, parameters=[PK])
+    @action(detail=True, methods=["post"], url_path=r"reports/(?P<pk>\d{1,9})/reply", url_name="reply")
+    def reply(self, request, slug, pk):
+        """What the annotator who wrote the report will read; nobody else among the annotators does."""
+        report = get_object_or_404(ItemReport.objects.filter(item__campaign=self.get_object()), pk=pk)
+        asked = ReplySerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        item_reports.reply(report, request.user, asked.validated_data["reply"])
         return Response(ProblemReportSerializer(report).data)
 
     @extend_schema(methods=["get"], responses=ImageNamesSerializer)

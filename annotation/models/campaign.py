@@ -352,11 +352,13 @@ class Invitation(models.Model):
 
 
 class ItemReport(models.Model):
-    """What an annotator says about an item instead of, or beside, an answer: skipped it, or flags it as broken."""
+    """What an annotator says about an item instead of, or beside, an answer: skipped it, flags it as broken, or asks about it;
+    and what the researchers reply, which nobody but this annotator sees."""
 
     class Kind(models.TextChoices):
         SKIP = "skip", "skipped"
         FLAG = "flag", "flagged"
+        ASK = "ask", "asked about"
 
     item = models.ForeignKey(Item, models.CASCADE, related_name="reports")
     annotator = models.ForeignKey("annotation.Annotator", models.CASCADE, related_name="reports")
@@ -365,6 +367,9 @@ class ItemReport(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     resolved_at = models.DateTimeField(null=True, blank=True)
     resolved_by = models.ForeignKey("annotation.User", models.SET_NULL, null=True, blank=True, related_name="+")
+    reply = models.CharField(max_length=1000, blank=True)
+    replied_at = models.DateTimeField(null=True, blank=True)
+    replied_by = models.ForeignKey("annotation.User", models.SET_NULL, null=True, blank=True, related_name="+")
 
     class Meta:
         ordering = ["-created_at"]

@@ -85,6 +85,7 @@ class Annotator(models.Model):
     consented_at = models.DateTimeField(null=True, blank=True)
     has_qualified = models.BooleanField(null=True, help_text="Empty: not yet known, or there is no pass mark.")
     tally = models.JSONField(default=dict, editable=False, help_text="Their older assignments, counted: history.py.")
+    unread_replies = models.PositiveIntegerField(default=0, editable=False, help_text="To what they said of items.")
     withdrawn_at = models.DateTimeField(null=True, blank=True, help_text="From then on no answer of theirs counts.")
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -27,6 +27,7 @@ PAGES = {
     "undo",
     "skip",
     "flag",
+    "ask",
     "feedback",
     "answers",
     "answer",

@@ -75,7 +75,7 @@ def _as_annotator(annotator: Annotator) -> dict[str, Any]:
         "withdrew_at": annotator.withdrawn_at,
         **store.everything_of(annotator),
         "as_sent": list(annotator.submissions.values("payload", "seconds", "active_seconds", "created_at", "retracted_at")),
-        "reports": list(annotator.reports.values("item_id", "kind", "reason", "created_at")),
+        "reports": list(annotator.reports.values("item_id", "kind", "reason", "created_at", "reply", "replied_at")),
     }
 
 
@@ -112,7 +112,7 @@ def erase(user: User) -> None:
 def _take_words_of(annotator: Annotator) -> None:
     """Comments and reasons, also where they were written down beside a snapshot; its own content has none."""
     store.take_words_of(annotator)
-    annotator.reports.update(reason="")
+    annotator.reports.update(reason="", reply="")
     for submission in annotator.submissions.filter(payload__has_key="reason").iterator():
         del submission.payload["reason"]
         submission.save(update_fields=["payload"])

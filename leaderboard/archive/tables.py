@@ -168,7 +168,7 @@ TABLES = [
     Table("contexts", Context),
     Table("references", Reference, "context__campaign"),
     Table("outputs", Output, "context__campaign"),
-    Table("annotators", Annotator, left=("user", "invitation", "browser", "source", "tally")),
+    Table("annotators", Annotator, left=("user", "invitation", "browser", "source", "tally", "unread_replies")),
     Table(
         "items",
         Item,
@@ -188,7 +188,7 @@ TABLES = [
     ),
     Table("scores", store.ABOUT_OUTPUT, "criterion__campaign"),
     Table("judgments", store.ABOUT_PAIR, "annotator__campaign"),
-    Table("reports", ItemReport, "item__campaign", left=("resolved_by",)),
+    Table("reports", ItemReport, "item__campaign", left=("resolved_by", "replied_by"), later=("reply", "replied_at")),
     Table("adjudications", Adjudication, left=("decided_by",)),
     Table("asked_for", AskedFor, left=("chosen_by",)),
     Table("snapshots", Snapshot, left=("content", "created_by")),

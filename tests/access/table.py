@@ -53,13 +53,16 @@ annotators: Those who annotate the campaign: each their own answers.
     c/<slug>/consent/ GET POST
     c/<slug>/elsewhere/ GET POST
     c/<slug>/feedback/<key>/ GET POST
+    c/<slug>/ask/ POST
     c/<slug>/flag/ POST
     c/<slug>/skip/ POST
     c/<slug>/undo/ POST
     c/<slug>/withdraw/ GET POST
     api/tasks/<slug>/ GET
     api/tasks/<slug>/consent/ POST
+    api/tasks/<slug>/ask/ POST
     api/tasks/<slug>/flag/ POST
+    api/tasks/<slug>/reports/ GET
     api/tasks/<slug>/judgments/ GET POST
     api/tasks/<slug>/next/ POST
     api/tasks/<slug>/revise/ POST
@@ -121,6 +124,7 @@ researchers: Those who research the campaign, and admins.
     c/<slug>/quality/report.<format> GET POST
     c/<slug>/quality/report/ GET POST
     c/<slug>/quality/study/ GET POST
+    c/<slug>/reports/<pk>/reply/ POST
     c/<slug>/reports/<pk>/resolve/ POST
     c/<slug>/runs/ GET POST
     c/<slug>/runs/<name>/ GET POST
@@ -184,6 +188,7 @@ researchers: Those who research the campaign, and admins.
     api/campaigns/<slug>/quality/report/<kind>/ GET
     api/campaigns/<slug>/quality/study/ GET POST
     api/campaigns/<slug>/reports/ GET
+    api/campaigns/<slug>/reports/<pk>/reply/ POST
     api/campaigns/<slug>/reports/<pk>/resolve/ POST
     api/campaigns/<slug>/researchers/ GET POST
     api/campaigns/<slug>/researchers/<pk>/ DELETE

@@ -308,8 +308,8 @@ class TestWithoutJavaScript:
     def test_a_whole_session_in_plain_forms(self, open_page, scores):
         page = open_page(java_script_enabled=False)
         start_by_hand(page)
-        page.get_by_text("Skip or report this item").click()
-        page.get_by_label("Why?").fill("In Finnish.")
+        page.get_by_text("Skip, report or ask about this item").click()
+        page.get_by_label("Why, or what is your question?").fill("In Finnish.")
         page.get_by_role("button", name="Report as broken").click()
         expect(page.get_by_text("Reported.")).to_be_visible()
         assert page.get_by_role("button", name="Keys").count() == 0

@@ -135,7 +135,7 @@ def _design(campaign: Campaign) -> Facts:
             f"names. Texts are shown {campaign.get_text_format_display()}; of a long context the end is seen at first."
         ),
         "3.3.5": Said((5,), "Neither timed nor bound to one sitting: every answer is kept as it is given."),
-        "3.3.6": Said((4,), f"They may skip or flag an item with a reason{comment}"),
+        "3.3.6": Said((1, 4), f"They may ask about an item, or skip or flag it with a reason{comment}"),
         "3.3.7": Said((1,)),
         "3.3.8": Said(text="Place, device and time are of each evaluator's own choosing."),
     }

@@ -125,6 +125,12 @@ def flag(request, annotator):
     return _report(request, annotator, reports.flag, gettext("Reported. Answer the item if you can, or skip it."))
 
 
+@require_POST
+@for_annotators
+def ask(request, annotator):
+    return _report(request, annotator, reports.ask, gettext("Sent. You will find the reply on the page “Your answers”."))
+
+
 def _report(request, annotator, report, thanks):
     try:
         report(annotator, number(request.POST.get("assignment")), request.POST.get("why", ""))
@@ -152,6 +158,7 @@ def _item(request, annotator, current, refused=None, status=200):
         "minutes": current.minutes,
         "swap": swap,
         "page": page_of(assignment.item),
+        "unread_replies": annotator.unread_replies,
     }
     return render(request, "annotation/item_page.html", context, status=status)
 

@@ -21,6 +21,7 @@ from annotation.annotating.item_page import (
     times_of,
 )
 from annotation.annotating.submissions import live_submissions, may_change
+from annotation.campaigns.item_reports import latest_first, mark_read
 from annotation.campaigns.items import load_further
 from annotation.questions import registry
 from annotation.questions.kind import Question
@@ -45,7 +46,10 @@ def answers(request, annotator):
         submission.texts = list(zip(LETTERS, assignment.shown))
         submission.words = _in_words(submission.payload, registry.asked(campaign, assignment.item))
         submission.may_change = may_change(assignment, campaign)
-    context = {"campaign": campaign, "annotator": annotator, "page": page}
+    asked = paged(request, latest_first(annotator), A_PAGE, "asked")
+    context = {"campaign": campaign, "annotator": annotator, "page": page, "asked": asked}
+    if asked.number == 1:
+        mark_read(annotator)
     return render(request, "annotation/answers.html", context)
 
 
@@ -86,6 +90,7 @@ def answer(request, annotator, pk):
         **hidden_fields(assignment, request.POST if refused else None),
         "action": reverse("answer", args=[annotator.campaign.slug, pk]),
         "revising": True,
+        "replies": submission.assignment.item.reports.filter(annotator=annotator).exclude(reply=""),
         "may_change": may_change(assignment, annotator.campaign),
     }
     return render(request, page_of(assignment.item), context, status=422 if refused else 200)

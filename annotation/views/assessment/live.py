@@ -44,6 +44,7 @@ def progress(request, slug):
         "people": people,
         "shown": shown,
         "said_below": _said_below(campaign, followed.as_of or timezone.now(), bool(narrowed)),
+        "open_reports": reports(campaign).filter(resolved_at=None).count(),
         "reports": paged(request, reports(campaign), REPORTS_SHOWN, "reports"),
     }
     return render(request, "annotation/live.html", context)

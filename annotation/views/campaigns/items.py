@@ -10,7 +10,7 @@ from annotation import answers
 from annotation.access import campaign_for_researcher
 from annotation.annotating.item_page import LETTERS, number
 from annotation.answers import Filters
-from annotation.campaigns import known_answers
+from annotation.campaigns import item_reports, known_answers
 from annotation.campaigns.item_list import STATES, item_with_texts, items_with_report_counts
 from annotation.forms import KnownAnswerForm
 from annotation.models import ItemReport
@@ -61,7 +61,7 @@ def item(request, slug, pk):
         "not_of_a_ranking": known_answers.NOT_OF_A_RANKING,
         "form": form,
         "page": paged(request, answers.about(item).select_related(*related).order_by("criterion", "pk")),
-        "reports": paged(request, item.reports.select_related("annotator", "resolved_by"), name="reports"),
+        "reports": paged(request, item.reports.select_related("annotator", "resolved_by", "replied_by"), name="reports"),
     }
     return render(request, "annotation/item_answers.html", context, status=422 if request.method == "POST" else 200)
 
@@ -87,4 +87,17 @@ def resolve(request, slug, pk):
     campaign = campaign_for_researcher(request.user, slug)
     report = get_object_or_404(ItemReport, pk=pk, item__campaign=campaign)
     known_answers.resolve(report, request.user)
+    return redirect("item", slug, report.item_id)
+
+
+@require_POST
+@login_required
+def reply(request, slug, pk):
+    campaign = campaign_for_researcher(request.user, slug)
+    report = get_object_or_404(ItemReport, pk=pk, item__campaign=campaign)
+    try:
+        item_reports.reply(report, request.user, request.POST.get("reply", ""))
+        messages.success(request, "Sent. Only this annotator sees your reply.")
+    except Refused as refused:
+        messages.error(request, str(refused))
     return redirect("item", slug, report.item_id)

@@ -25,7 +25,7 @@ from core.throttling import FAILED_FOR_ACCOUNT_ANYWHERE, Limit, password_limits,
 
 WAITING = "annotation.waiting"  # salt of an answer that waits for its log-in
 WAITS = 7 * 24 * 3600  # seconds
-ANSWERS = {"annotate", "answer", "skip", "flag"}  # names of the addresses that answers are sent to
+ANSWERS = {"annotate", "answer", "skip", "flag", "ask"}  # names of the addresses that answers are sent to
 
 
 def for_annotators(view):

@@ -44,7 +44,7 @@ class TestTheList:
         world = World(tmp_path, client, contexts=8)
         answer(world.sign_in(world.bob), 21)
         assert text(world.get("answers/")).count(">Change<") == 20
-        with django_assert_num_queries(4):  # session; user, annotator and criteria; how many; the page
+        with django_assert_num_queries(5):  # session; user, annotator and criteria; how many; the page; how many questions
             page = text(world.get("answers/?page=2"))
         assert page.count(">Change<") == 1 and "Page 2 of 2" in page
 

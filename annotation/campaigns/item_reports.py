@@ -1,0 +1,43 @@
+"""What researchers reply to what an annotator said of an item."""
+
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from annotation.models import Annotator, ItemReport, User
+from core.errors import Refused
+
+REPLY_LENGTH: int = ItemReport._meta.get_field("reply").max_length or 0
+
+
+@transaction.atomic
+def reply(report: ItemReport, user: User | None, words: str) -> None:
+    """Only that annotator sees it; the report is resolved by it. Raises Refused without words, where they are too long, and
+    where nobody would read them."""
+    words = words.replace("\r\n", "\n").strip()  # a form sends two characters for a line's end, and counts one
+    if report.annotator.user_id is None or report.annotator.withdrawn_at:
+        raise Refused("This annotator has no account here, or has withdrawn, and would not read it.")
+    if not words:
+        raise Refused("Write a reply first.")
+    if len(words) > REPLY_LENGTH:
+        raise Refused(f"The reply is longer than {REPLY_LENGTH:,} characters.")
+    now = timezone.now()
+    report.reply, report.replied_at, report.replied_by = words, now, user
+    fields = ["reply", "replied_at", "replied_by"]
+    if report.resolved_at is None:
+        report.resolved_at, report.resolved_by = now, user
+        fields += ["resolved_at", "resolved_by"]
+    report.save(update_fields=fields)
+    Annotator.objects.filter(pk=report.annotator_id).update(unread_replies=F("unread_replies") + 1)
+
+
+def latest_first(annotator: Annotator) -> QuerySet[ItemReport]:
+    """What the annotator said of items; a reply is as late as it was sent, so that a new one is on the first page."""
+    return annotator.reports.order_by(Coalesce("replied_at", "created_at").desc(), "-pk")
+
+
+def mark_read(annotator: Annotator) -> None:
+    """The annotator has seen the replies that there are."""
+    if annotator.unread_replies:
+        Annotator.objects.filter(pk=annotator.pk, unread_replies=annotator.unread_replies).update(unread_replies=0)

@@ -1,0 +1,125 @@
+"""An annotator asks about an item, a researcher replies, and nobody else among the annotators reads either."""
+
+import io
+
+import pytest
+
+from annotation.annotating import assignment
+from annotation.annotating.consent import withdraw_annotator
+from annotation.annotating.reports import ask
+from annotation.campaigns.item_reports import reply
+from annotation.models import Annotator, ItemReport, User
+from annotation.people import personal_data
+from annotation.people.accounts import add_annotator
+from core.errors import Refused
+from leaderboard.archive.admission import admit
+from leaderboard.archive.export import write_archive
+from tests.annotation.pages import text
+
+pytestmark = pytest.mark.django_db
+QUESTION, REPLY = "Does <b>irony</b> count?", "Yes & no."
+
+
+@pytest.fixture
+def asked(world):
+    held = assignment.next_assignment(world.annotator)
+    ask(world.annotator, held.pk, QUESTION)
+    world.report = ItemReport.objects.get()
+    return world
+
+
+def test_a_question_gets_its_reply(world):
+    world.sign_in(world.bob)
+    held = assignment.next_assignment(world.annotator)
+    assert "Ask the researchers" in text(world.get("annotate/?start=1"))
+    sent = world.post("ask/", {"assignment": held.pk, "why": QUESTION})
+    assert sent.status_code in (302, 303) and "Sent." in text(world.get("annotate/?start=1"))
+    report = ItemReport.objects.get()
+    assert (report.kind, report.reason) == ("ask", QUESTION)
+    assert "No reply yet." in text(world.get("answers/"))
+    world.sign_in(world.alice)
+    assert "1 open" in text(world.get("progress/"))
+    page = text(world.get(f"items/{report.item_id}/"))
+    assert "asked about it" in page and "Does &lt;b&gt;irony&lt;/b&gt; count?" in page
+    assert world.post(f"reports/{report.pk}/reply/", {"reply": REPLY}).status_code == 302
+    assert "1 open" not in text(world.get("progress/"))
+    world.sign_in(world.bob)
+    assert "new reply" in text(world.get("annotate/?start=1"))
+    own = text(world.get("answers/"))
+    assert "Yes &amp; no." in own and "Does &lt;b&gt;irony&lt;/b&gt; count?" in own
+    assert "new reply" not in text(world.get("annotate/?start=1"))
+
+
+def test_no_other_annotator_reads_it(asked):
+    other = add_annotator(asked.campaign, asked.charlie)
+    reply(asked.report, asked.alice, REPLY)
+    asked.sign_in(asked.charlie)
+    for path in ("annotate/?start=1", "answers/"):
+        page = text(asked.get(path))
+        assert "irony" not in page and "Yes &amp; no." not in page and "new reply" not in page
+    assert asked.client.get("/api/tasks/talk/reports/").json()["results"] == []
+    assert not Annotator.objects.get(pk=other.pk).unread_replies
+    for user in (asked.bob, asked.charlie):
+        asked.sign_in(user)
+        assert asked.post(f"reports/{asked.report.pk}/reply/", {"reply": "Mine"}).status_code == 404
+    held = assignment.next_assignment(asked.annotator)
+    asked.post("ask/", {"assignment": held.pk, "why": "In Bob's name"})
+    assert ItemReport.objects.count() == 1
+
+
+def test_what_is_refused(asked):
+    held = assignment.next_assignment(asked.annotator)
+    for words in ("", "  ", "x" * 501):
+        with pytest.raises(Refused):
+            ask(asked.annotator, held.pk, words)
+    for words in (" ", "x" * 1001):
+        with pytest.raises(Refused):
+            reply(asked.report, asked.alice, words)
+    withdraw_annotator(asked.annotator)
+    with pytest.raises(Refused, match="would not read it"):
+        reply(ItemReport.objects.get(), asked.alice, REPLY)
+    with pytest.raises(Refused):
+        ask(Annotator.objects.get(pk=asked.annotator.pk), held.pk, "Again?")
+
+
+def test_questions_are_kept_and_a_new_reply_is_seen_once(asked):
+    held = assignment.next_assignment(asked.annotator)
+    for question in ("And sarcasm?", " And sarcasm? "):  # sent twice: one
+        ask(asked.annotator, held.pk, question)
+    assert ItemReport.objects.count() == 2
+    reply(asked.report, asked.alice, "a\r\n" * 333 + "bcd")  # 1,002 characters as sent, 669 as a browser counts
+    for campaign_rests in (False, True):
+        if campaign_rests:
+            type(asked.campaign).objects.filter(pk=asked.campaign.pk).update(status="paused")
+        asked.sign_in(asked.bob)
+        assert "new reply" in text(asked.get("annotate/?start=1"))
+    page = text(asked.get("answers/"))
+    assert page.index("irony") < page.index("sarcasm") and "a<br>a<br>" in page  # the one with the new reply first
+    assert "new reply" not in text(asked.get("annotate/?start=1"))
+
+
+def test_the_api_has_the_same(asked):
+    door = f"/api/campaigns/talk/reports/{asked.report.pk}/reply/"
+    asked.sign_in(asked.alice)
+    sent = asked.client.post(door, {"reply": REPLY}, content_type="application/json")
+    assert sent.status_code == 200 and sent.json()["reply"] == REPLY and sent.json()["resolved_at"]
+    asked.sign_in(asked.bob)
+    (row,) = asked.client.get("/api/tasks/talk/reports/").json()["results"]
+    assert (row["kind"], row["reason"], row["reply"]) == ("ask", QUESTION, REPLY)
+    held = assignment.next_assignment(asked.annotator)
+    body = {"assignment": held.pk, "reason": "And sarcasm?"}
+    assert asked.client.post("/api/tasks/talk/ask/", body, content_type="application/json").status_code == 204
+    assert ItemReport.objects.count() == 2  # the first is resolved, and stays
+
+
+def test_it_goes_where_its_person_goes(asked):
+    reply(asked.report, asked.alice, REPLY)
+    (said,) = personal_data._everything(asked.bob)["annotates"][0]["reports"]
+    assert (said["reason"], said["reply"]) == (QUESTION, REPLY)
+    archive = io.BytesIO()
+    write_archive(asked.campaign, archive)
+    again = ItemReport.objects.get(item__campaign=admit(archive, "talk.zip", slug="again").campaign)
+    assert (again.kind, again.reason, again.reply, again.replied_by) == ("ask", QUESTION, REPLY, None)
+    personal_data.erase(User.objects.get(pk=asked.bob.pk))
+    report = ItemReport.objects.get(pk=asked.report.pk)
+    assert (report.reason, report.reply) == ("", "")
