@@ -171,6 +171,8 @@ export const listen = (isBusy) => {
     if (at.matches("select")) return key === "Escape" && at.blur(); // so that Enter sends
     if (at.matches("textarea, input:not([type=radio], [type=range], [type=checkbox])")) {
       if (key === "Escape") at.blur();
+      const choice = key === "Enter" && at.closest("[data-report]")?.querySelector("button");
+      if (choice) { choice.focus(); return event.preventDefault(); } // skip, report or ask: nobody skips unawares
       if (key !== "Enter" || !at.closest("[data-answer]")) return;
     }
     if (key === "Enter" && at.matches("button, a, summary")) return;
