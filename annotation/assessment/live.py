@@ -22,6 +22,7 @@ from annotation.questions.strength import degree
 SECONDS = (0, 5, 10, 20, 40, 80)  # lower ends of the classes in which times are counted
 TIMES_READ = 20_000  # the newest answers whose times are read
 CLASSES, TENTHS, PEOPLE_SHOWN = 11, 10, 30  # of scores in a picture: points that have a bar's part each; else tenths; people
+REPORTS = {"skips": ItemReport.Kind.SKIP, "flags": ItemReport.Kind.FLAG, "questions": ItemReport.Kind.ASK}
 SIDES_IN_ORDER = ("left", "tie", "right")
 
 
@@ -235,7 +236,7 @@ def time_figures(campaign: Campaign, f: Filters) -> dict | None:
 
 
 def annotator_figures(people: list[Annotator]) -> None:
-    """Give each of a page's annotators their median seconds, skips, flags, and when they were last seen."""
+    """Give each of a page's annotators their median seconds, skips, flags, questions, and when they were last seen."""
     ids = [person.pk for person in people]
     live = Submission.objects.filter(annotator__in=ids, retracted_at=None, is_surplus=False)
     times: dict[int, list] = {}
@@ -246,9 +247,7 @@ def annotator_figures(people: list[Annotator]) -> None:
         ItemReport.objects.filter(annotator__in=ids)
         .order_by()
         .values("annotator")
-        .annotate(
-            skips=Count("pk", filter=Q(kind=ItemReport.Kind.SKIP)), flags=Count("pk", filter=Q(kind=ItemReport.Kind.FLAG))
-        )
+        .annotate(**{name: Count("pk", filter=Q(kind=kind)) for name, kind in REPORTS.items()})
     )
     by_person = {row["annotator"]: row for row in reports}
     for person in people:
@@ -256,5 +255,5 @@ def annotator_figures(people: list[Annotator]) -> None:
         known = [t for t in times.get(person.pk, []) if t is not None]
         person.last = last.get(person.pk)  # type: ignore[attr-defined]
         person.median = float(np.median(known)) if known else None  # type: ignore[attr-defined]
-        person.skips = counts.get("skips", 0)  # type: ignore[attr-defined]
-        person.flags = counts.get("flags", 0)  # type: ignore[attr-defined]
+        for name in REPORTS:
+            setattr(person, name, counts.get(name, 0))

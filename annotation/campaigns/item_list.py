@@ -9,7 +9,7 @@ from annotation.models import Campaign, Item, ItemReport
 STATES = {
     "open": "needs more judgments",
     "full": "has all judgments",
-    "flagged": "flagged or skipped",
+    "flagged": "flagged, skipped or asked about",
     "gold": "with a known answer",
 }
 

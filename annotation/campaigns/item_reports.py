@@ -13,11 +13,11 @@ REPLY_LENGTH: int = ItemReport._meta.get_field("reply").max_length or 0
 
 @transaction.atomic
 def reply(report: ItemReport, user: User | None, words: str) -> None:
-    """Only that annotator sees it; the report is resolved by it. Raises Refused without words, where they are too long, and
+    """No other annotator sees it; the report is resolved by it. Raises Refused without words, where they are too long, and
     where nobody would read them."""
     words = words.replace("\r\n", "\n").strip()  # a form sends two characters for a line's end, and counts one
-    if report.annotator.user_id is None or report.annotator.withdrawn_at:
-        raise Refused("This annotator has no account here, or has withdrawn, and would not read it.")
+    if not report.annotator.reads_replies:
+        raise Refused("This annotator has no account here any more, or has withdrawn, and would not read it.")
     if not words:
         raise Refused("Write a reply first.")
     if len(words) > REPLY_LENGTH:

@@ -100,6 +100,11 @@ class Annotator(models.Model):
     def __str__(self):
         return f"{self.name} (simulated)" if self.is_simulated else self.name
 
+    @property
+    def reads_replies(self) -> bool:
+        """Somebody signs in as this annotator, unlike one of a file or an archive, one who withdrew, or one erased."""
+        return self.user is not None and self.user.is_active and not self.withdrawn_at
+
 
 def end_of_token():
     return timezone.now() + TOKEN_LIFE

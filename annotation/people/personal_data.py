@@ -53,10 +53,12 @@ def as_zip(user: User) -> bytes:
 
 def _everything(user: User) -> dict[str, Any]:
     events = AuditEvent.objects.filter(Q(user=user) | Q(subject=user)).order_by("pk")
+    replies = ItemReport.objects.filter(replied_by=user).exclude(reply="").order_by("replied_at")
     return {
         "account": {name: getattr(user, name) for name in PROFILE},
         "second_factor": bool(user.totp_secret),
         "researches": list(user.memberships.values("campaign__slug", "created_at")),
+        "replied": list(replies.values("item__campaign__slug", "item_id", "reply", "replied_at")),
         "annotates": [_as_annotator(annotator) for annotator in user.annotators.select_related("campaign", "consent")],
         "tokens": list(user.api_tokens.values("name", "scopes", "created_at", "used_at", "expires_at")),
         "jobs": list(Job.objects.filter(created_by=user).values("title", "status", "created_at")),

@@ -61,7 +61,7 @@ def item(request, slug, pk):
         "not_of_a_ranking": known_answers.NOT_OF_A_RANKING,
         "form": form,
         "page": paged(request, answers.about(item).select_related(*related).order_by("criterion", "pk")),
-        "reports": paged(request, item.reports.select_related("annotator", "resolved_by", "replied_by"), name="reports"),
+        "reports": paged(request, item.reports.select_related("annotator__user", "resolved_by", "replied_by"), name="reports"),
     }
     return render(request, "annotation/item_answers.html", context, status=422 if request.method == "POST" else 200)
 
@@ -97,7 +97,7 @@ def reply(request, slug, pk):
     report = get_object_or_404(ItemReport, pk=pk, item__campaign=campaign)
     try:
         item_reports.reply(report, request.user, request.POST.get("reply", ""))
-        messages.success(request, "Sent. Only this annotator sees your reply.")
+        messages.success(request, "Sent. No other annotator sees your reply.")
     except Refused as refused:
         messages.error(request, str(refused))
     return redirect("item", slug, report.item_id)

@@ -1,6 +1,7 @@
 """An annotator asks about an item, a researcher replies, and nobody else among the annotators reads either."""
 
 import io
+import json
 
 import pytest
 
@@ -8,12 +9,15 @@ from annotation.annotating import assignment
 from annotation.annotating.consent import withdraw_annotator
 from annotation.annotating.reports import ask
 from annotation.campaigns.item_reports import reply
-from annotation.models import Annotator, ItemReport, User
+from annotation.campaigns.lifecycle import create_campaign
+from annotation.models import Annotator, Item, ItemReport, User
 from annotation.people import personal_data
 from annotation.people.accounts import add_annotator
 from core.errors import Refused
 from leaderboard.archive.admission import admit
 from leaderboard.archive.export import write_archive
+from leaderboard.archive.row_reader import read_row
+from leaderboard.archive.tables import TABLES
 from tests.annotation.pages import text
 
 pytestmark = pytest.mark.django_db
@@ -80,6 +84,31 @@ def test_what_is_refused(asked):
         reply(ItemReport.objects.get(), asked.alice, REPLY)
     with pytest.raises(Refused):
         ask(Annotator.objects.get(pk=asked.annotator.pk), held.pk, "Again?")
+    asked.sign_in(asked.alice)
+    assert "Reply to" not in text(asked.get(f"items/{asked.report.item_id}/"))
+
+
+def test_nobody_replies_from_another_campaign_or_to_an_erased_account(asked):
+    other = create_campaign(slug="other")
+    other.memberships.create(user=asked.charlie)
+    asked.sign_in(asked.charlie)
+    for door in ("/c/other/reports/{}/reply/", "/api/campaigns/other/reports/{}/reply/"):
+        assert asked.client.post(door.format(asked.report.pk), {"reply": "Mine"}).status_code == 404
+    personal_data.erase(asked.bob)
+    with pytest.raises(Refused, match="would not read it"):
+        reply(ItemReport.objects.get(), asked.alice, REPLY)
+    assert ItemReport.objects.get().reply == ""
+
+
+def test_a_reply_sent_twice_is_one_and_an_item_that_is_gone_leaves_no_mark(asked):
+    for _ in range(2):
+        reply(ItemReport.objects.get(), asked.alice, REPLY)
+    asked.sign_in(asked.bob)
+    assert text(asked.get("answers/")).count("Yes &amp; no.") == 1
+    reply(ItemReport.objects.get(), asked.alice, "Rather no.")
+    ItemReport.objects.all().delete()  # as where its item is removed
+    assert "Rather no." not in text(asked.get("answers/"))
+    assert "new reply" not in text(asked.get("annotate/?start=1"))
 
 
 def test_questions_are_kept_and_a_new_reply_is_seen_once(asked):
@@ -114,12 +143,20 @@ def test_the_api_has_the_same(asked):
 
 def test_it_goes_where_its_person_goes(asked):
     reply(asked.report, asked.alice, REPLY)
+    (sent,) = personal_data._everything(asked.alice)["replied"]
+    assert (sent["item__campaign__slug"], sent["reply"]) == ("talk", REPLY)
     (said,) = personal_data._everything(asked.bob)["annotates"][0]["reports"]
     assert (said["reason"], said["reply"]) == (QUESTION, REPLY)
     archive = io.BytesIO()
     write_archive(asked.campaign, archive)
     again = ItemReport.objects.get(item__campaign=admit(archive, "talk.zip", slug="again").campaign)
     assert (again.kind, again.reason, again.reply, again.replied_by) == ("ask", QUESTION, REPLY, None)
+    (table,) = [table for table in TABLES if table.model is ItemReport]
+    older = {"item": 1, "annotator": 1, "kind": "flag", "reason": "Cut.", "created_at": "2026-01-01T00:00Z"}
+    of_before = read_row(
+        table, json.dumps(older | {"resolved_at": None}).encode(), {Item: [again.item_id], Annotator: [again.annotator_id]}, {}
+    )
+    assert (of_before.reason, of_before.reply, of_before.replied_at) == ("Cut.", "", None)
     personal_data.erase(User.objects.get(pk=asked.bob.pk))
     report = ItemReport.objects.get(pk=asked.report.pk)
     assert (report.reason, report.reply) == ("", "")
