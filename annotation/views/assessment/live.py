@@ -10,16 +10,15 @@ from django.utils import timezone
 from annotation import answers
 from annotation.access import campaign_for_researcher
 from annotation.answers import Filters
-from annotation.assessment import live
+from annotation.assessment import live, live_plots
 from annotation.assessment.calculations import follow
 from annotation.campaigns.item_list import reports
 from annotation.campaigns.overview import ByAnswers
 from annotation.jobs import worker_alive
 from annotation.models import Campaign
-from annotation.plots import Mark, colour, dot_plot, shares
 from annotation.views.paging import paged
 
-REPORTS_SHOWN = 10
+PEOPLE_SHOWN, REPORTS_SHOWN = 20, 10
 
 
 @login_required
@@ -30,24 +29,33 @@ def progress(request, slug):
     narrowed = {name: value for name, value in asdict(filters).items() if value is not None}
     followed = follow(campaign, "progress", "Progress", request.user, **narrowed)
     counts = follow(campaign, "people", "Answers by person", request.user)
-    people = paged(request, ByAnswers(campaign.annotators.all(), counts.part("counts")), name="people")
+    people = paged(request, ByAnswers(campaign.annotators.all(), counts.part("counts")), PEOPLE_SHOWN, "people")
     shown = list(people)
     live.annotator_figures(shown)
+    said_below = _said_below(campaign, followed.as_of or timezone.now(), bool(narrowed))
+    waiting = {"job": followed.job, "worker_alive": worker_alive()} if not followed.result else {}
     context = {
         "campaign": campaign,
         "filters": filters,
         **names,
         "now": timezone.now(),
         "followed": followed,
-        **(_shown(followed.result, names) if followed.result else {"job": followed.job, "worker_alive": worker_alive()}),
+        **(_shown(followed.result, names, said_below) if followed.result else waiting),
         "counts": counts,
         "people": people,
         "shown": shown,
-        "said_below": _said_below(campaign, followed.as_of or timezone.now(), bool(narrowed)),
+        "narrowed_to": _words(filters, names),
         "open_reports": reports(campaign).filter(resolved_at=None).count(),
         "reports": paged(request, reports(campaign), REPORTS_SHOWN, "reports"),
     }
     return render(request, "annotation/live.html", context)
+
+
+def _words(filters: Filters, names: dict) -> str:
+    """What the page is narrowed to: names of a criterion, a system, an annotator."""
+    criteria, systems = ({one.pk: one.name for one in names[part]} for part in ("criteria", "systems"))
+    asked = (criteria, filters.criterion), (systems, filters.system), (dict(names["annotators"]), filters.annotator)
+    return ", ".join(by_id.get(one, "something that is gone") for by_id, one in asked if one is not None)
 
 
 def _said_below(campaign: Campaign, as_of: datetime, is_narrowed: bool) -> str:
@@ -57,7 +65,7 @@ def _said_below(campaign: Campaign, as_of: datetime, is_narrowed: bool) -> str:
     return "\n".join(lines + (["Some or all answers are simulated: a program made them."] if campaign.is_simulated else []))
 
 
-def _shown(figures: dict, names: dict) -> dict:
+def _shown(figures: dict, names: dict, said_below: str) -> dict:
     """The figures with their criteria and systems, those that are there still, and their pictures."""
     criteria, systems = ({one.pk: one for one in names[part]} for part in ("criteria", "systems"))
 
@@ -71,32 +79,15 @@ def _shown(figures: dict, names: dict) -> dict:
         if figure["criterion"] in criteria
     ]
     pairs = pairs and pairs | {"systems": named(pairs["systems"])}
+    people, is_alone = dict(names["annotators"]), len(scores) == 1
+    plots = [live_plots.of_scores(figure, people, is_alone, said_below) for figure in scores]
     return {
         "items": figures["items"],
         "by_system": [(system, by_system[pk]) for pk, system in systems.items() if pk in by_system],
-        "scores": [figure | {"charts": _charts(figure, dict(names["annotators"]))} for figure in scores],
-        "pairs": pairs and pairs | {"chart": _outcomes(pairs["systems"])},
+        "scores": [figure | {"is_alone": is_alone, "plots": of_it} for figure, of_it in zip(scores, plots)],
+        "pairs": pairs and pairs | {"plots": live_plots.of_pairs(pairs, said_below)},
         "times": figures["times"],
     }
-
-
-def _charts(figure: dict, people: dict[int, str]) -> dict:
-    """{means, systems, people}: a criterion's pictures; the last two None where the figures are from before there were any."""
-    criterion, rows, found = figure["criterion"], figure["systems"], figure.get("shares")
-    marks = [
-        Mark(r["system"].name, r["mean"], r["low"], r["high"], colour(r["system"].pk), note=f"{r['n']:,} scores") for r in rows
-    ]
-    means = dot_plot(marks, (criterion.low, criterion.high), "{:.3g}".format)
-    if not found:
-        return {"means": means}
-    of_system = dict(found["systems"])
-    by_system = [(row["system"].name, of_system[row["system"].pk]) for row in rows if row["system"].pk in of_system]
-    by_person = [(people[pk], counts) for pk, counts in found["people"] if pk in people]
-    return {"means": means, "systems": shares(by_system, found["classes"]), "people": shares(by_person, found["classes"])}
-
-
-def _outcomes(systems: list[dict]) -> dict | None:
-    return shares([(row["system"].name, [row["lost"], row["tied"], row["won"]]) for row in systems], ("lost", "tied", "won"))
 
 
 @login_required

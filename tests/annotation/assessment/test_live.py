@@ -7,9 +7,9 @@ import pytest
 from annotation.annotating.assignment import next_assignment
 from annotation.annotating.submissions import submit
 from annotation.answers import Filters
-from annotation.assessment import live
+from annotation.assessment import live, live_plots
 from annotation.campaigns.known_answers import check_expected, mark_known, unmark_known
-from annotation.models import Item, ItemReport, LikertScore, Output, PairwiseJudgment, Submission, User
+from annotation.models import Item, ItemReport, LikertScore, Output, PairwiseJudgment, Submission, System, User
 from annotation.people.accounts import add_annotator
 from core.errors import Refused
 from tests.annotation.pages import World, text
@@ -159,6 +159,34 @@ class TestFigures:
         count()
 
 
+class TestPictures:
+    def test_of_several_criteria_the_means_alone_are_seen_at_once(self, world):
+        judge(world, 5)  # on both
+        world.sign_in(world.alice)
+
+        def keys(answer):
+            return [
+                [[plot.key for plot in one["plots"][part]] for part in ("shown", "opened")] for one in answer.context["scores"]
+            ]
+
+        page = world.get("progress/")
+        folded = ["systems", "people"]
+        assert keys(page) == [[[f"{c}-means"], [f"{c}-{key}" for key in folded]] for c in ("overall", "fluency")]
+        assert "Narrow down" in text(page)
+        overall = world.campaign.criteria.get(name="Overall")
+        page = world.get(f"progress/?criterion={overall.pk}")
+        assert keys(page) == [[["overall-means", "overall-systems", "overall-people"], []]]
+        assert "Narrowed to <bdi>Overall</bdi>" in text(page)
+
+    def test_of_many_systems_the_best_are_seen_and_all_are_opened(self):
+        rows = [{"system": System(name=f"s{n}"), "won": 20 - n, "tied": 0, "lost": n} for n in range(13)]
+        plots = live_plots.of_pairs({"judgments": 130, "rankings": 0, "systems": rows}, "")
+        [shown], [opened] = plots["shown"], plots["opened"]
+        assert (shown.rows, shown.note, opened.rows, opened.note) == (12, "the best 12 of 13", 13, "")
+        assert shown.bars["rows"][0]["name"] == "s0" and shown.key != opened.key
+        assert live_plots.of_pairs({"judgments": 120, "rankings": 0, "systems": rows[:12]}, "")["opened"] == []
+
+
 class TestItems:
     def test_an_item_shows_its_texts_and_every_answer(self, scored):
         item = scored.campaign.items.first()
@@ -175,7 +203,7 @@ class TestItems:
         item = world.campaign.items.first()
         report = ItemReport.objects.create(item=item, annotator=world.annotator, kind="flag", reason="cut <off>")
         page = text(world.sign_in(world.alice).get("progress/"))
-        assert "cut &lt;off&gt;" in page and f"/c/talk/items/{item.pk}/" in page
+        assert "cut &lt;off&gt;" in page and "Open: " in page and f"/c/talk/items/{item.pk}/" in page
         world.post(f"reports/{report.pk}/resolve/")
         report.refresh_from_db()
         assert report.resolved_by == world.alice and "resolved by alice" in text(world.get(f"items/{item.pk}/"))
