@@ -10,12 +10,13 @@ from django.utils import timezone
 from annotation import answers
 from annotation.access import campaign_for_researcher
 from annotation.answers import Filters
-from annotation.assessment import live, live_plots
+from annotation.assessment import live
 from annotation.assessment.calculations import follow
 from annotation.campaigns.item_list import reports
 from annotation.campaigns.overview import ByAnswers
 from annotation.jobs import worker_alive
 from annotation.models import Campaign
+from annotation.views.assessment import live_plots
 from annotation.views.paging import paged
 
 PEOPLE_SHOWN, REPORTS_SHOWN = 20, 10

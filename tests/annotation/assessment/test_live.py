@@ -7,10 +7,11 @@ import pytest
 from annotation.annotating.assignment import next_assignment
 from annotation.annotating.submissions import submit
 from annotation.answers import Filters
-from annotation.assessment import live, live_plots
+from annotation.assessment import live
 from annotation.campaigns.known_answers import check_expected, mark_known, unmark_known
 from annotation.models import Item, ItemReport, LikertScore, Output, PairwiseJudgment, Submission, System, User
 from annotation.people.accounts import add_annotator
+from annotation.views.assessment import live_plots
 from core.errors import Refused
 from tests.annotation.pages import World, text
 
