@@ -105,7 +105,9 @@ def add_arguments(parser) -> None:
         "--reply-tokens", type=int, help="longest reply of a language model in tokens; a reply that is cut off gets more"
     )
     parser.add_argument(
-        "--extra-body", metavar="JSON", help="an object whose fields each request to the language model carries besides"
+        "--extra-body",
+        metavar="JSON",
+        help="an object whose fields each request to the language model carries besides; boards show it: no secret",
     )
     parser.add_argument("--free-form", action="store_true", help="for servers that do not support response_format")
     parser.add_argument(
