@@ -98,7 +98,7 @@ def members(archive: zipfile.ZipFile, name: str) -> tuple[list[zipfile.ZipInfo],
             raise _refusal(
                 name, f"holds the path {quoted(info.filename)}, which leads out of the folder; zip the folder itself"
             )
-        if any(part.startswith((".", "__MACOSX")) for part in path.parts):
+        if any(part.startswith((".", "__MACOSX", "~$")) for part in path.parts):  # "~$": a file that Excel has open
             continue
         if path.name.lower().removesuffix(".gz").rpartition(".")[2] not in READ:
             left.append(str(path))

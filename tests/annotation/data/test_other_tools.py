@@ -83,7 +83,7 @@ BOTH = [{"context": "Hi", "system": "emu", "output": "Um"}, {"context": "Hi", "s
 
 class TestZippedFolder:
     def test_each_file_is_one_systems_where_it_does_not_name_them(self, campaign, file):
-        junk = {"__MACOSX/._ape.json": b"\0", "out/.DS_Store": b"\0", "out/readme.md": "# Hi"}
+        junk = {"__MACOSX/._ape.json": b"\0", "out/.DS_Store": b"\0", "out/~$ape.xlsx": b"\4boss", "out/readme.md": "# Hi"}
         archive = zipped({"out/parrot.csv": PARROT, "out/ape.json": APE, "out/both.json": BOTH, **junk})
         result = import_outputs(campaign, file("out.zip", archive))
         assert outputs() == {
