@@ -71,10 +71,11 @@ def everybody_ranks(campaign):
 
 
 def test_own_rankings_are_listed_at_one_cost(campaign, client, django_assert_num_queries):
-    """Session; user, annotator and criteria; how many; the page; the third and fourth texts of all its rankings at once."""
+    """Session; user, annotator and criteria; how many; the page; the third and fourth texts of all its rankings at once;
+    how many questions."""
     everybody_ranks(campaign)
     client.force_login(User.objects.get(username="person 0"))
-    with django_assert_num_queries(5):
+    with django_assert_num_queries(6):
         assert text(client.get("/c/ranks/answers/")).count(">Change<") == 2
 
 
