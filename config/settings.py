@@ -310,6 +310,7 @@ SPECTACULAR_SETTINGS = {
         "BoardAnswersEnum": ["scores", "pairs", "both"],
         "BoardPopulationEnum": ["people", "annotators", "contexts"],
         "PurposeEnum": "annotation.models.campaign.Purpose",
+        "ReportKindEnum": "annotation.models.campaign.ItemReport.Kind",
     },
     "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "annotation.api.schema.with_errors"],
 }
