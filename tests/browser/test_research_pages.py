@@ -99,7 +99,7 @@ def test_a_campaign_from_its_design_to_its_first_item_without_javascript(open_pa
     page.goto("/c/greetings/preview/")
     expect(page.get_by_role("group", name="Warmth")).to_be_visible()
     page.goto("/c/greetings/progress/")
-    expect(page.get_by_text("0 of 12 answers; 0 of 4 items")).to_be_visible()
+    expect(page.get_by_text("0 of 12 answers given or under way; 0 of 4 items")).to_be_visible()
     assert Campaign.objects.get(slug="greetings").items.count() == 4
 
 
