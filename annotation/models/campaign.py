@@ -353,7 +353,7 @@ class Invitation(models.Model):
 
 class ItemReport(models.Model):
     """What an annotator says about an item instead of, or beside, an answer: skipped it, flags it as broken, or asks about it;
-    and what the researchers reply, which nobody but this annotator sees."""
+    and what the researchers reply, which no other annotator sees."""
 
     class Kind(models.TextChoices):
         SKIP = "skip", "skipped"
