@@ -1,6 +1,7 @@
 """Surveys and sheets with a row for each person: Qualtrics, Prolific's list of participants, doccano, and wide sheets whose
 columns name context, system and criterion."""
 
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 from typing import Any
@@ -9,6 +10,10 @@ from annotation.data.shapes.shape import OUTPUTS, SCORES, Entry, Fields, LeftOut
 from annotation.data.shapes.values import point
 
 SEPARATORS = ("|", "__")
+# What Qualtrics calls a response that no person of the study gave, and its codes where a file has these: previews (1, 9, 17),
+# answers that it made up itself (2, 256), spam (8, 12, 40).
+NOBODY = re.compile(r"preview|\btest\b|spam|synthetic", re.IGNORECASE)
+NOBODY_CODES = {"1", "2", "8", "9", "12", "17", "40", "256"}
 PEOPLE = ("PROLIFIC_PID", "prolific_pid", "ProlificID", "workerId", "WorkerId", "annotator", "ResponseId", "participant_id")
 
 
@@ -37,20 +42,16 @@ def _is_wide(fields: Fields) -> bool:
 
 
 def _wide(fields: Fields, around: Surroundings) -> Iterator[Entry | LeftOut]:
-    preview = fields.get("DistributionChannel") == "preview" or str(fields.get("Status")) in (
-        "Survey Preview",
-        "1",
-        "Spam",
-        "8",
-    )
+    marked = [str(fields.get(column)).strip().removesuffix(".0") for column in ("DistributionChannel", "Status")]
+    is_nobody = any(NOBODY.search(word) for word in marked) or marked[1] in NOBODY_CODES
     who = next((str(fields[name]) for name in PEOPLE if fields.get(name) not in (None, "")), None)
     others = {column: value for column, value in fields.items() if not cell_of(column)}
     for column, (context, system, criterion) in _cells(fields).items():
         value = fields[column]
         if value in (None, ""):
             continue  # not everybody is shown everything
-        if preview and "ResponseId" in fields:
-            yield LeftOut(SCORES, "is a preview or spam, as Qualtrics marks it")
+        if is_nobody and "ResponseId" in fields:
+            yield LeftOut(SCORES, "is a preview, a test, spam or synthetic, as Qualtrics marks it")
         elif (score := point(value)) is None:
             yield LeftOut(SCORES, f"names no single point in {column}")
         else:
@@ -106,7 +107,8 @@ QUALTRICS = Shape(
     kinds=(SCORES,),
     recognises=_is_qualtrics,
     entries=_wide,
-    guess=WIDE.guess + " Previews and spam are left out. A person is known by the Prolific id, else by ResponseId.",
+    guess=WIDE.guess
+    + " Previews, tests, spam and synthetic answers are left out. A person is known by the Prolific id, else by ResponseId.",
 )
 PROLIFIC = Shape(
     name="Prolific participants",

@@ -129,6 +129,8 @@ def test_qualtrics_has_three_rows_above_its_answers(installation, tmp_path):
         "2026-01-01,R_1,IP Address,p1,5,3 - so so,fine",
         "2026-01-01,R_2,IP Address,p2,4,,",
         "2026-01-01,R_3,Survey Preview,me,1,1,",
+        "2026-01-01,R_4,Survey Test,,1,1,",
+        "2026-01-01,R_5,256,,2,,",
     ]
     file = tmp_path / "survey.csv"
     file.write_text("\n".join(lines))
@@ -138,7 +140,9 @@ def test_qualtrics_has_three_rows_above_its_answers(installation, tmp_path):
         ("c1", "alpha", "Quality", "p2", 4),
         ("c1", "beta", "Quality", "p1", 3),
     ]
-    assert set(people) == {"p1", "p2"} and account["left_out"] == {"is a preview or spam, as Qualtrics marks it": 2}
+    assert set(people) == {"p1", "p2"} and account["left_out"] == {
+        "is a preview, a test, spam or synthetic, as Qualtrics marks it": 5
+    }
 
 
 def test_a_wide_sheet(installation, tmp_path):
