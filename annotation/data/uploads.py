@@ -28,6 +28,7 @@ READING = 10 * 60  # seconds that a worker reads one file, at most
 LATE = f"takes longer to read than {READING // 60} minutes; send it in parts, or as JSON lines"
 CELL = 200  # characters of a cell that are kept to be shown
 KEPT = timedelta(days=30)  # a file that is not imported
+EACH = 5  # rows that are shown, or of each file of an archive taken
 SHOWN = 2 * LOOKED_AT  # rows of a zipped folder whose fields are taken for its columns, at most
 State = Upload.State
 
@@ -117,9 +118,10 @@ def _look(upload: Upload) -> ImportRefused | None:
     columns, rows, refused = look(upload)
     if refused is not None:
         return refused
-    shown = [row | {"cells": [None if cell is None else cell_text(cell)[:CELL] for cell in row["cells"]]} for row in rows]
+    first = rows[: EACH if not is_archive(upload.name) else 2 * EACH]
+    shown = [row | {"cells": [None if cell is None else cell_text(cell)[:CELL] for cell in row["cells"]]} for row in first]
     upload.sample = {"columns": columns, "rows": shown, "encoding": upload.options.get("encoding", "")}
-    cells = [(column, cell) for row in rows for column, cell in zip(columns, row["cells"]) if isinstance(cell, dict)]
+    cells = [(column, cell) for row in first for column, cell in zip(columns, row["cells"]) if isinstance(cell, dict)]
     nested = dict.fromkeys(path for column, cell in cells for path in paths_in({column: cell}) if path != column)
     if nested:
         upload.sample["nested"] = [*nested][: MAX_COLUMNS - len(columns)]
@@ -159,13 +161,14 @@ def _packed(files: list[File], upload: Upload) -> None:
                     packed.write(chunk)
 
 
-def look(upload: Upload, shown: int = 5) -> tuple[list[str], list[dict], ImportRefused | None]:
-    """(the file's columns, its first rows, why it can't be read at all) without reading it to the end."""
+def look(upload: Upload) -> tuple[list[str], list[dict], ImportRefused | None]:
+    """(the file's columns, the rows by which an import guesses what they hold, why it can't be read at all) without reading it
+    to the end."""
     errors: list[RowError] = []
     encoding = upload.options.get("encoding", "")
     reading = Reading(upload.kind, {}, encoding=encoding, on_error=errors.append)
     try:
-        each = shown if is_archive(upload.name) else LOOKED_AT
+        each = EACH if is_archive(upload.name) else LOOKED_AT
         rows = list(islice(reading.rows(upload.path, upload.name, at_most=each), SHOWN))
     except ImportRefused as refused:
         return [], [], refused
@@ -177,8 +180,7 @@ def look(upload: Upload, shown: int = 5) -> tuple[list[str], list[dict], ImportR
     if len(columns) > MAX_COLUMNS:
         many = f"has {len(columns):,} columns; at most {MAX_COLUMNS:,} are read"
         return [], [], ImportRefused([RowError(upload.name, None, "", many)])
-    first = rows[: shown if not is_archive(upload.name) else 2 * shown]
-    return columns, [{"line": row.position or row.line, "cells": [row.fields.get(c) for c in columns]} for row in first], None
+    return columns, [{"line": row.position or row.line, "cells": [row.fields.get(c) for c in columns]} for row in rows], None
 
 
 def change(upload: Upload, columns: dict, human_systems=(), simulated=False, options: dict | None = None) -> bool:
