@@ -76,11 +76,32 @@ def _marked(known: Fields, results: list[tuple[Fields, Fields]]) -> Iterator[Ent
             continue
         category = next((word for word in words if word != severity), "")
         where = SOURCE if result.get("to_name") in ("source", "context", "src", "input") else OUTPUT
-        place = {"where": where, "start": value["start"], "end": value.get("end")}
-        mark = place | {"severity": severity.lower(), "category": category}
+        mark = {"where": where, **_place(value, known), "severity": severity.lower(), "category": category}
         errors.setdefault(str(result.get("from_name")), []).append(mark)
     for name, found in errors.items():
         yield Entry(SPANS, known | {"aspect": name, "errors": found})
+
+
+def _place(value: Fields, data: Fields) -> Fields:
+    """In characters. Some versions count UTF-16 units, of which an emoji has two, as JavaScript does; where
+    the words of the region stand says which."""
+    start, end, words = value["start"], value.get("end"), value.get("text")
+    place = {"start": start, "end": end}
+    if not isinstance(start, int) or not isinstance(end, int) or not isinstance(words, str):
+        return place
+    texts = [text for text in data.values() if isinstance(text, str)]
+    if any(_words(text[start:end]) == _words(words) for text in texts):
+        return place
+    for units in (text.encode("utf-16-le", "surrogatepass") for text in texts):
+        before, marked = (units[2 * a : 2 * b].decode("utf-16-le", "replace") for a, b in ((0, start), (start, end)))
+        if _words(marked) == _words(words):
+            return {"start": len(before), "end": len(before) + len(marked)}
+    return place
+
+
+def _words(text: str) -> str:
+    """As Label Studio writes them: without ends of lines."""
+    return text.replace("\n", "\\n")
 
 
 def _not_an_answer(annotation: Fields) -> str:
@@ -111,7 +132,8 @@ LABEL_STUDIO = Shape(
     kinds=(OUTPUTS, SCORES, JUDGMENTS, SPANS),
     recognises=_recognises,
     entries=_entries,
-    guess="A pair in which nothing is selected is a tie. Skipped, rejected and ground-truth annotations are left out.",
+    guess="A pair in which nothing is selected is a tie. Skipped, rejected and ground-truth annotations are left out. "
+    "Places count characters, or UTF-16 units where the words of a region stand there.",
 )
 
 
