@@ -32,12 +32,13 @@ class Outcome(str, Enum):
 SIDES = {"left": Outcome.A, "right": Outcome.B}
 CODES = {outcome.value: outcome.code for outcome in Outcome}
 CHOICES = {outcome.code: outcome.value for outcome in Outcome}
-# Other words for an outcome: arenas', MT-bench's, AutoArena's and AlpacaEval's. Both bad rates as a tie.
+# Other words for an outcome: arenas', MT-bench's and AlpacaEval's. Both bad rates as a tie. A dash is none of them:
+# AutoArena writes it for a tie, and surveys for no answer.
 TEXT = "(response|output|answer|text|option)"
 SIDE = re.compile(  # systems are seldom called so
     rf"(\[\[)?(model_|assistant_|model (?=\d)|{TEXT}[ _])?(?P<open>\()?(?P<side>[ab12])(?(open)\))(?(1)\]\])"
 )
-TIES = {"tie", "tie (inconsistent)", "-", "draw", "same", "0", "[[c]]", "about the same", "no preference", "no difference"}
+TIES = {"tie", "tie (inconsistent)", "draw", "same", "0", "[[c]]", "about the same", "no preference", "no difference"}
 BOTH = f"(they|(both|the)( two)? {TEXT}s|both)"
 TIED = re.compile(
     f"({BOTH}( are)? )?((about|roughly|nearly|almost) )?(equal|equally good|the same|tied)|both( {TEXT}s)?( are)? good"

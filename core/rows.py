@@ -42,8 +42,21 @@ MISSING = {
     "nan",
     "none",
 }
+CUT = re.compile(r"\d([.,]\d+)?[Ee]\+\d{2,3}")  # as spreadsheets and pandas write a long whole number
+SHEET_ERRORS = {"#name?", "#ref!", "#value!", "#div/0!", "#num!", "#null!", "#spill!", "#calc!"}
 MAX_LINE_BYTES = 8 * 2**20
 MAX_DOCUMENT_BYTES = 64 * 2**20  # of a JSON file that is one value; in memory it takes ten times as much
+
+
+def finite(value: Any) -> float | None:
+    """A number, or a text that is one as people write it: Python alone reads 4_2 as 42. None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str) or (isinstance(value, str) and "_" in value):
+        return None
+    try:
+        found = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return found if math.isfinite(found) else None
 
 
 class NotAnswered(Exception):
@@ -113,6 +126,9 @@ class Row:
             return replace(self, fields={field: str(value)}).text(field, longest=200)
         name = unicodedata.normalize("NFC", self.text(field, longest=200, default=default))
         name = name.strip(UNSEEN_AROUND) or name
+        if CUT.fullmatch(name):
+            wrong = f"is {name}, as spreadsheets write a long number: its last digits are lost, and several ids may be one"
+            raise BadField(field, f"{wrong}; save the column as text")
         if name and field not in KEYS and (flaw := flaw_of_name(name)):
             raise BadField(field, flaw)
         return name
@@ -135,13 +151,9 @@ class Row:
         value = self.fields.get(field)
         if value is None or value == "":
             raise BadField(field, "is missing; it must be given")
-        try:
-            if isinstance(value, str) and self.decimal == ",":
-                value = DECIMAL_COMMA.sub(r"\1.\2", value)
-            number = math.nan if isinstance(value, bool) else float(value)
-        except (TypeError, ValueError, OverflowError):
-            number = math.nan
-        if not math.isfinite(number):
+        if isinstance(value, str) and self.decimal == ",":
+            value = DECIMAL_COMMA.sub(r"\1.\2", value)
+        if (number := finite(value)) is None:
             raise BadField(field, f"expected a number, found {shown(value)}")
         return number
 

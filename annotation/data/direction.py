@@ -9,6 +9,8 @@ from collections.abc import Iterable
 LOW_IS_BEST = re.compile(
     r"(?<![a-z])(rank(s|ed|ing)?|errors?|mistakes?|defects?|violations?|hallucinations?|effort|times?|duration|cost|latency|severity|penalty"
     r"|toxicity|harmfulness|bias|perplexity|loss|brier|bits[ _]per[ _](byte|character)|edit[ _-]?distance|h?ter|wer|cer|mqm"
+    r"|(?<!\d)[01] ?[=:–-] ?((the |very )?(best|good)|excellent|perfect|(sehr )?gut|beste|(très )?bon|(muy )?bueno|mejor)"
+    r"|low(er|est)?( is|[ -]?=)?[ -]?(better|best|good)"
     r"|rang|fehler|aufwand|zeit|dauer|erreurs?|temps|durée|errores|rango|esfuerzo|tiempo)(?![a-z])|错误|排名|أخطاء|ترتيب",
     re.IGNORECASE,
 )

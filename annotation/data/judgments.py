@@ -108,7 +108,7 @@ class JudgmentsImport(Corpus):
 
     def given(self, row: Row, criterion: Criterion | None) -> Given:
         """A name that is one side's system, and not the other's, is that side."""
-        word = row.fields.get("choice")
+        word = row.fields.get("choice") if not row.truth(CANNOT_SAY) else None
         sides = {side: self.spellings.name_of(row.name(f"system_{side}")) for side in "ab"}
         if isinstance(word, str):
             try:

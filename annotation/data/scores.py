@@ -13,10 +13,10 @@ from annotation.data.direction import are_ranks, may_be_low
 from annotation.data.fields import JUDGES_ARE_PEOPLE
 from annotation.data.insertion import Insertion, give_keys
 from annotation.data.shapes.values import LANGUAGE_MODEL, number
-from annotation.data.spellings import Spellings
+from annotation.data.spellings import Spellings, called_missing
 from annotation.models import Annotator, Assignment, Campaign, Criterion, LikertScore, Output, PairwiseJudgment
 from annotation.questions import conditions, registry, store
-from annotation.questions.columns import is_cannot_say
+from annotation.questions.columns import is_no_point
 from annotation.questions.conditions import in_words
 from annotation.questions.kind import CANNOT_SAY
 from annotation.questions.value_kind import ValueKind
@@ -26,13 +26,7 @@ from core.rows import json_in
 
 Answer = TypeVar("Answer", LikertScore, PairwiseJudgment)
 UNSAID = "answers that say they cannot say"
-NO_POINT = {"-", "--", "–", "—", "?", ".", "n.a.", "n.a", "k.a.", "skip", "skipped", "missing", "no answer"}
 TOOK = ("seconds", "active_seconds")
-
-
-def _is_no_point(value: object) -> bool:
-    """Does a cell hold a mark for no answer? Words for a missing value (`Row.is_blank`) are the same in any column."""
-    return isinstance(value, str) and value.strip().lower() in NO_POINT and not is_cannot_say(value)
 
 
 def came_with(row: Row, *fields: str) -> dict[str, str | float]:
@@ -77,7 +71,8 @@ class Annotators:
             names = ", ".join(map(quoted, sorted(models)[:5]))
             people = f"The annotators {names} are stored as people, and are called as language models are. If they are models,"
             people += " import the file as what judges said."
-        return [*self.spellings.sentences("annotator"), *([people] if self.judges or models else [])]
+        unnamed = called_missing("annotator", (a.name for a in self.new))
+        return [*self.spellings.sentences("annotator"), *unnamed, *([people] if self.judges or models else [])]
 
     def named(self, row: Row) -> Annotator:
         name = self.spellings.name_of(row.name("annotator"))
@@ -137,8 +132,8 @@ class ScoresImport(RowsImport):
         if self.asked.takes_suggestions and row.truth("suggestion"):
             self.suggest(row, self.output(row), self.criterion(row))
             return
-        if (row.is_blank(self.asked.value_column) or _is_no_point(said)) and not row.truth(CANNOT_SAY):
-            raise NotAnswered(f"has no {self.asked.value_column}{f' ({said.strip()})' if _is_no_point(said) else ''}")
+        if (row.is_blank(self.asked.value_column) or is_no_point(said)) and not row.truth(CANNOT_SAY):
+            raise NotAnswered(f"has no {self.asked.value_column}{f' ({said.strip()})' if is_no_point(said) else ''}")
         output = self.output(row)
         criterion = self.criterion(row)
         annotator = self.annotators.named(row)

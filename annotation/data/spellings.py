@@ -4,6 +4,9 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from core.errors import quoted
+from core.rows import MISSING
+
 INVISIBLE = dict.fromkeys([*map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad"), *range(0xFE00, 0xFE10)])  # variation selectors
 DASHES = {ord(dash): "-" for dash in "\u2010\u2011\u2012\u2013\u2014\u2212\ufe58\ufe63\uff0d"}
 # Cyrillic and Greek letters that look like Latin ones (Unicode Technical Standard 39, confusables.txt).
@@ -21,6 +24,12 @@ def folded(name: str) -> str:
     if LATIN.search(text):
         text = text.translate(LOOKS_LATIN)
     return text.casefold()
+
+
+def called_missing(what: str, names: Iterable[str]) -> list[str]:
+    """What must be said of new names that are words for a missing value: rows without a name become one of that name."""
+    words = [quoted(name) for name in sorted(names) if name.lower() in MISSING]
+    return [f"The {what} {word} is called as a missing value is. Several may be one under this name." for word in words]
 
 
 def spelled_alike(name: str, names: Iterable[str]) -> str | None:

@@ -83,6 +83,24 @@ def is_cannot_say(value: Any) -> bool:
     return isinstance(value, str) and value.strip().lower().replace("’", "'") in CANNOT_SAY
 
 
+NO_POINT = {"-", "--", "–", "—", "?", ".", "n.a.", "n.a", "k.a.", "skip", "skipped", "missing", "no answer"}
+
+
+def is_no_point(value: object) -> bool:
+    """Does a cell hold a mark for no answer? Words for a missing value (`Row.is_blank`) are the same in any column."""
+    return isinstance(value, str) and value.strip().lower() in NO_POINT
+
+
+def cannot_say(row: Row, field: str) -> bool:
+    """Does a row say that the person could not say? Raises BadField where it holds an answer, too."""
+    said = row.get(field)
+    if is_cannot_say(said) or not row.truth("cannot_say"):
+        return is_cannot_say(said)
+    if said not in (None, "", "[]", []) and not row.is_blank(field) and not is_no_point(said):
+        raise BadField("cannot_say", f"is true, and {row.columns.get(field, field)} is {shown(said)}")
+    return True
+
+
 def choice_in_words(row: Row) -> Row:
     """The row with its choice in words, where it is a number and the file says what numbers mean; raises BadField."""
     scale, said = row.get("choice_scale"), row.get("choice")

@@ -15,7 +15,7 @@ from annotation.outcome import STRENGTHS, Outcome, is_both_bad, outcome_named, s
 from annotation.quality.krippendorff import Level
 from annotation.quality.report import JudgmentReport, assess_judgments
 from annotation.quality.verdict import Asks
-from annotation.questions.columns import PAIR_FIELDS, RANKING, is_cannot_say
+from annotation.questions.columns import PAIR_FIELDS, RANKING, cannot_say
 from annotation.questions.kind import CANNOT_SAY, AgreementRule, Check, Given, Kind, Question, Widget
 from annotation.questions.strength import (
     BOTH_BAD,
@@ -182,7 +182,7 @@ class Pair(Kind):
     def imported(self, row: Row, criterion: Criterion | None) -> Given:
         """About the row's A and B; raises BadField."""
         said = row.get("choice")
-        if row.truth(CANNOT_SAY) or is_cannot_say(said):
+        if cannot_say(row, "choice"):
             return Given(None)
         outcome = outcome_named(said)
         side, strength = side_and_strength(said) if isinstance(said, str) else ("", "")

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from annotation.design.known_answer_check import wanted_values
 from annotation.models import Annotator, Assignment, Criterion, LikertScore, Output
 from annotation.quality.report import ScoreReport, assess_scores
-from annotation.questions.columns import is_cannot_say
+from annotation.questions.columns import cannot_say, is_cannot_say
 from annotation.questions.kind import CANNOT_SAY, CANNOT_SAY_WORDS, AgreementRule, Check, Given, Kind, Question
 from core.errors import Refused, quoted, shortened
 from core.rowfiles import BadField, Row, shown
@@ -97,7 +97,7 @@ class ValueKind(Kind):
 
     def imported(self, row: Row, criterion: Criterion) -> Given:
         """An answer that a file holds; raises BadField."""
-        if row.truth(CANNOT_SAY) or is_cannot_say(row.get(self.value_column)):
+        if cannot_say(row, self.value_column):
             return Given(None)
         value = row.number(self.value_column)
         if not criterion.low <= value <= criterion.high:

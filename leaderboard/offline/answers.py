@@ -21,7 +21,7 @@ from annotation.data.shapes.shape import JUDGE_PAIRS, JUDGE_SCORES, JUDGMENTS, S
 from annotation.data.spellings import Spellings, folded
 from annotation.outcome import outcome_named, side_named
 from annotation.questions.answer_files import FILES
-from annotation.questions.columns import choice_in_words, is_cannot_say
+from annotation.questions.columns import cannot_say, choice_in_words
 from core.errors import ImportRefused, Refused, RowError, quoted
 from core.rowfiles import BadField, NotAnswered, Row, read_rows, shown
 from evaluator.judges.texts import context_key
@@ -365,7 +365,7 @@ def _first_left(row: Row) -> bool | None:
 def _points(row: Row, a: Output, b: Output, first_left: bool | None) -> float:
     """Of a, from 1 to -1."""
     row = choice_in_words(row)
-    if is_cannot_say(row.get("choice")) or row.truth("cannot_say"):
+    if cannot_say(row, "choice"):
         raise NotAnswered("says that it cannot say")
     if row.fields.get("choice") in (None, "") and {"a", "tie", "b"} <= row.fields.keys():
         chances = {name: row.number(name) for name in ("a", "tie", "b")}
@@ -397,7 +397,7 @@ def _points(row: Row, a: Output, b: Output, first_left: bool | None) -> float:
 
 
 def _score(row: Row, about: dict[str, Any], systems: Spellings, how: How) -> ScoreAnswer:
-    if row.truth("cannot_say") or is_cannot_say(row.get("score")):
+    if cannot_say(row, "score"):
         raise NotAnswered("says that it cannot say")
     if row.is_blank("score"):
         raise NotAnswered("has no score")

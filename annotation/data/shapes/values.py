@@ -1,13 +1,12 @@
 """Values as tools write them: points of a scale with words beside them, messages of a chat, texts that are lists."""
 
 import json
-import math
 import re
 from collections.abc import Sequence
 from typing import Any
 
 from core.column_shapes import printed_list
-from core.rows import BadField, NotAnswered, kind_of
+from core.rows import BadField, NotAnswered, finite, kind_of
 
 # Families of language models, also as MT-bench's published split calls its judge.
 LANGUAGE_MODEL = re.compile(r"(?<![a-z])(gpt-?\d|chatgpt|claude|gemini|llama|mi[sx]tral|qwen|deepseek|grok)", re.IGNORECASE)
@@ -18,13 +17,7 @@ TRAILING = re.compile(r"\D*\(\s*([+-]?\d+(?:\.\d+)?)\s*\)\s*$")
 
 def number(value: Any) -> float | int | None:
     """A finite number, whole where it is; None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        found = float(value)
-    except (ValueError, OverflowError):
-        return None
-    if not math.isfinite(found):
+    if (found := finite(value)) is None:
         return None
     return int(found) if found == int(found) else found
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext, gettext_lazy, gettext_noop, ngette
 from annotation.models import Annotator, Assignment, Criterion, Item, LikertScore, Output
 from annotation.models.judgment import AnswerQuerySet
 from annotation.quality.krippendorff import Level
-from annotation.questions.columns import is_cannot_say
+from annotation.questions.columns import cannot_say
 from annotation.questions.kind import CANNOT_SAY, CANNOT_SAY_WORDS, Given, Question, Widget
 from annotation.questions.spans import marks, other_tools, suggestions
 from annotation.questions.spans.agreement import agreement_of, in_a_sentence
@@ -273,7 +273,7 @@ class Spans(ValueKind):
 
     def imported(self, row: Row, criterion: Criterion) -> Given:
         said = json_in(row.get(self.value_column))
-        if row.truth(CANNOT_SAY) or is_cannot_say(said):
+        if cannot_say(row, self.value_column):
             return Given(None, self._suggested_in(row, criterion))
         try:
             given = given_of(criterion, marks.checked(said, scheme_of(criterion.settings)))
