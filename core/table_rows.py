@@ -21,6 +21,7 @@ UNUSED_TEXTS = 10_000  # of an Excel file, that none of its cells shows
 CELL, TEXT = re.compile(rb"<(?:\w+:)?c[ >/]"), re.compile(rb"<(?:\w+:)?si[ >/]")  # in a sheet, among the shared texts
 ROWS_AT_ONCE = 1000  # of Parquet
 ABOVE = 10  # rows that may stand above a table's header
+MERGED = re.compile(rb'<(?:\w+:)?mergeCell\b[^<>]*\sref="([A-Z]{1,3})(\d{1,7}):[A-Z]{1,3}(\d{1,7})"')
 HIDDEN_ROW = re.compile(rb'<(?:\w+:)?row\b[^<>]*\shidden="(?:1|true)"')  # by a filter, or by hand
 Say = Callable[[str], None]
 Leave = Callable[[int, str], None]  # (line, why it is left out, without a subject)
@@ -135,7 +136,8 @@ def sheet_cells(
         sheets = _sheets(openpyxl.load_workbook(content, read_only=True, data_only=True), title)
         if not sheets:
             raise refusal(name, None, "has no sheet of cells")
-        if hidden := len(HIDDEN_ROW.findall(archive.read(sheets[0]._worksheet_path))):
+        content_of_sheet = archive.read(sheets[0]._worksheet_path)
+        if hidden := len(HIDDEN_ROW.findall(content_of_sheet)):
             say(f"Rows that the sheet hides are read, too: {hidden:,}.")
         values = list(_first(at_most, _spread(sheets[0], name, values_only=True)))
         if any(b"<f" in archive.read(part) for part in archive.namelist() if part.startswith("xl/worksheets/")):
@@ -146,6 +148,8 @@ def sheet_cells(
                         message = f"cell {cell.coordinate} is a formula without its value; open the file in Excel and save it"
                         fail(cell.row, message)
         rows = [[_cell(value) for value in row] for row in values]
+        if merged := _fill_merged(rows, content_of_sheet, name):
+            say(f"Cells that are merged over several rows are read as if each row held the value: {merged:,}.")
     except ImportRefused:
         raise
     except Exception as error:  # a damaged file may fail anywhere inside
@@ -200,6 +204,31 @@ def _first(at_most: int | None, rows: Iterator[tuple[Any, ...]]) -> Iterator[tup
         filled += any(value is not None for value in row)
         if filled == at_most:
             return
+
+
+def _fill_merged(rows: list[list[str]], sheet: bytes, name: str) -> int:
+    """Give every row of a merged cell its value, which a file keeps in the first alone; returns how many cells were merged over
+    rows. Those of the header and above it stay: their words are names."""
+    header, merged, cells = _titles(rows), 0, 0
+    for found in MERGED.finditer(sheet):
+        first, last, column = int(found[2]), min(int(found[3]), len(rows)), _place_of(found[1].decode())
+        if not header + 1 < first < last or column >= len(rows[first - 1]) or not (value := rows[first - 1][column]):
+            continue
+        merged, cells = merged + 1, cells + (last - first) * (column + 1)
+        if cells > MAX_CELLS:
+            raise refusal(name, None, f"merges more than {MAX_CELLS:,} cells; save it as CSV")
+        for row in filter(any, rows[first:last]):
+            row.extend([""] * (column + 1 - len(row)))
+            row[column] = row[column] or value
+    return merged
+
+
+def _place_of(letters: str) -> int:
+    """From 0, of a column called A, B, ... AA"""
+    place = 0
+    for letter in letters:
+        place = place * 26 + ord(letter) - ord("A") + 1
+    return place - 1
 
 
 def _cell(value: Any) -> str:

@@ -1,15 +1,20 @@
 """The texts that an imported file brings: met by name among those that are there, gathered, written at the end."""
 
+import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 
 from annotation.data.contradictions import Contradictions
 from annotation.data.insertion import Insertion, give_keys
-from annotation.data.spellings import Spellings
+from annotation.data.spellings import Spellings, called_missing
 from annotation.models import Campaign, Checkpoint, Context, FormerName, Output, Reference, System
 from annotation.models.corpus import key_from
 from core.errors import RowError, quoted
 from core.rowfiles import BadField, NotAnswered, Row
+from core.rows import MISSING, SHEET_ERRORS
+
+SHEET_DATE = re.compile(r"\d{4}-\d\d-\d\dT00:00:00")  # of a cell without a time of day (`core.table_rows`)
 
 
 @dataclass
@@ -100,6 +105,7 @@ class Corpus(RowsImport):
             self.outputs[output.context.key, output.system.name, checkpoint, output.sample] = output
         self.new_systems, self.new_contexts, self.new_checkpoints = [], [], []
         self.new_references, self.new_outputs = [], []
+        self.other_metadata, self.other_figures = 0, 0  # rows that say something else beside what is here
 
     def context(self, row: Row) -> Context:
         """A context that is there already needs no text."""
@@ -110,10 +116,8 @@ class Corpus(RowsImport):
         key = key or self.keys.of(turns) or key_from(turns)
         group = row.name("group", default="")
         known = self.contexts.get(key)
+        metadata = row.metadata() | ({} if row.get("knowledge") is None else {"knowledge": row.get("knowledge")})
         if known is None:
-            metadata = row.metadata()
-            if row.get("knowledge") is not None:
-                metadata = {**metadata, "knowledge": row.get("knowledge")}
             if roles := [turn["role"] for turn in row.get("context") if isinstance(turn, dict)]:
                 metadata = {**metadata, "roles": roles}
             known = Context(campaign=self.campaign, key=key, turns=turns, metadata=metadata, group=group)
@@ -124,11 +128,13 @@ class Corpus(RowsImport):
             raise BadField("context", f"differs from the text that context_id {quoted(key)} already has")
         elif known.group != group and (group or known.pk is None):  # a later file need not repeat it
             raise BadField("group", _other_group(group, known))
-        elif known.turn and (turns := row.metadata().get("turns", known.turn[1])) != known.turn[1]:
+        elif known.turn and (turns := metadata.get("turns", known.turn[1])) != known.turn[1]:
             conversation = quoted(known.metadata["conversation"])
             raise BadField(
                 "turns", f"conversation {conversation} has {turns} turns to judge, and has {known.turn[1]} here already"
             )
+        else:
+            self.other_metadata += _differs(metadata, known.metadata)
         return known
 
     def known_context(self, row: Row, key: str) -> Context:
@@ -193,6 +199,8 @@ class Corpus(RowsImport):
                 f"differs from the output that system {quoted(system.name)} already has for context_id {quoted(context.key)}; "
                 "number several outputs with the field sample",
             )
+        else:
+            self.other_figures += _differs(metadata or {}, known.metadata)
         return known
 
     def check(self) -> list[RowError]:
@@ -200,8 +208,30 @@ class Corpus(RowsImport):
         return []
 
     def assumed(self) -> list[str]:
-        """What was taken for granted about names."""
-        return self.spellings.sentences("system")
+        """What was taken for granted about names and texts."""
+        unnamed = called_missing("system", (system.name for system in self.new_systems))
+        return [*self.spellings.sentences("system"), *unnamed, *self.said_of_texts(), *self.said_beside()]
+
+    def said_beside(self) -> list[str]:
+        """Of what stood beside texts that were here, or further up in the file, and is not kept."""
+        of_context = "Rows with other metadata or knowledge than their context has from the first of its rows, which stays"
+        of_output = "Outputs that are here already, and came with other figures, which are not kept"
+        return [f"{what}: {n:,}." for what, n in ((of_context, self.other_metadata), (of_output, self.other_figures)) if n]
+
+    def said_of_texts(self) -> list[str]:
+        """Of new outputs that hold nothing, or what a program may have put in the place of a text."""
+        empty = sum(not output.text.strip() for output in self.new_outputs)
+        said = [f"Empty outputs, kept as what the system wrote: {empty}."] if empty else []
+        texts = [output.text.strip() for output in self.new_outputs]
+        for what, found in (
+            ("a word for a missing value", lambda text: text.lower() in MISSING - {""}),
+            ("an error of a spreadsheet, as of a text that begins with =", lambda text: text.lower() in SHEET_ERRORS),
+            ("a date as a spreadsheet keeps it, perhaps in the place of 1/2", SHEET_DATE.fullmatch),
+        ):
+            if words := Counter(filter(found, texts)):
+                shown = ", ".join(f"{quoted(word)} ({count})" for word, count in words.most_common(5))
+                said.append(f"Some outputs are {what}, and are kept as what the system wrote: {shown}.")
+        return said
 
     def corpus_news(self) -> list[tuple[str, list]]:
         return [
@@ -219,6 +249,11 @@ class Corpus(RowsImport):
             give_keys(rows)
             insertions.append(Insertion(rows))
         return insertions
+
+
+def _differs(said: dict, here: dict) -> bool:
+    """Does a row say anything that is not here?"""
+    return any(here.get(name) != value for name, value in said.items())
 
 
 def _other_group(group: str, known: Context) -> str:

@@ -1,9 +1,11 @@
 """What a row of each kind of file holds, and by which other names files call it."""
 
+import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from annotation.data.spellings import INVISIBLE
 from annotation.questions.answer_files import FILES
 from annotation.questions.columns import Field, maybe
 
@@ -221,6 +223,18 @@ def guess(kind: str, columns: list[str], sample: Sequence[Mapping[str, Any]] = (
     return columns_by_field
 
 
+def rivals(kind: str, there: Sequence[str], guessed: Mapping[str, str], columns: Mapping[str, str]) -> list[str]:
+    """What must be said of columns that are taken for a field by one of its other names, where another column that is taken for
+    none has such a name, too. columns: what is taken in the end."""
+    said = []
+    for field in fields_of(kind):
+        column = columns.get(field.name, "")
+        others = [name for name in there if plain(name) in field.others and name not in columns.values()]
+        if plain(column) in field.others and others and column == guessed.get(field.name):
+            said.append(f"The column {column} is taken for {field.name}; {', '.join(others)} may be it, too.")
+    return said
+
+
 def numbers_rows(columns: Mapping[str, str], sample: Sequence[Mapping[str, Any]]) -> bool:
     """Does the column taken for context_id, under another name, differ in each row, while several systems answer one text, or
     several rows are about one pair of texts?"""
@@ -238,7 +252,9 @@ def numbers_rows(columns: Mapping[str, str], sample: Sequence[Mapping[str, Any]]
 
 
 def plain(column: str) -> str:
-    return column.strip().lower().replace(" ", "_").replace("-", "_")
+    """As columns are compared: without case, width, composition and invisible characters."""
+    text = unicodedata.normalize("NFKC", column).translate(INVISIBLE)
+    return text.strip().lower().replace(" ", "_").replace("-", "_")
 
 
 def missing(kind: str, columns: dict[str, str], given: Collection[str] = ()) -> list[str]:

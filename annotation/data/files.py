@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 from annotation.data import text_files
-from annotation.data.fields import JUDGE_FILES, answer_field, columns_of_criteria, fields_of, guess
+from annotation.data.fields import JUDGE_FILES, answer_field, columns_of_criteria, fields_of, guess, rivals
 from annotation.data.shapes import potato
 from annotation.data.shapes.registry import shape_of
 from annotation.data.shapes.shape import JUDGE_PAIRS, JUDGE_SCORES, JUDGMENTS, OUTPUTS, SCORES, LeftOut, Shape, Surroundings
@@ -29,6 +29,7 @@ LISTED = 200  # left-out answers that are listed one by one; all are counted
 POTATO_FILES = ("annotated_instances", "annotations", "user_state")  # answers, beside data files of any name
 SPREAD = {"systems": ("system", "output"), "aspects": ("aspect", "score"), "raters": ("annotator", "score")}
 SPREAD["judges"] = ("judge", "score")
+THOUSANDS = re.compile(r"\s*[+-]?[1-9]\d{0,2}(\.\d{3})+\s*$")  # or a number with three decimals
 PERCENT = re.compile(r"(\s*[+-]?\d+(?:[.,]\d+)?\s*)%\s*$")
 Columns = Mapping[str, str]
 Source = str | Path | BinaryIO
@@ -119,6 +120,7 @@ class Reading:
     def _percents(self, rows: Iterator[Row], file: str) -> Iterator[Row]:
         """Scores in percent as numbers, 85 for 85%, where all of a criterion's or judge's are; and what decimal commas mean."""
         plain, percent = set(), set()
+        has_comma, grouped = False, None
         for row in rows:
             score = row.fields.get("score")
             about = str(row.fields.get("aspect") or row.fields.get("judge"))
@@ -132,6 +134,13 @@ class Reading:
                 plain |= {about} if number(score) is not None else set()
             if isinstance(score, str) and row.decimal == "," and DECIMAL_COMMA.match(score):
                 self.account.assume("A comma is a decimal mark in this file: 3,5 is 3.5, and 1,000 is 1.")
+                has_comma = True
+            if isinstance(score, str) and row.decimal == "," and THOUSANDS.match(score):
+                grouped = grouped or row
+            if has_comma and grouped:
+                said = f"is {grouped.fields['score']}, and other rows have a decimal comma; write thousands without a point"
+                self.note(grouped.wrong(file, BadField("score", said)))
+                grouped = None
             if both := plain & percent:
                 self.note(
                     row.wrong(file, BadField("score", f"of {quoted(min(both))} is in percent in some rows and not in all"))
@@ -284,6 +293,8 @@ class Reading:
         guessed = guess(self.kind, free, sample)
         if (named := guess(self.kind, free).get("context_id")) and "context_id" not in guessed:
             self.account.assume(f"The column {named} numbers the rows, so that contexts are known by their text.")
+        for sentence in rivals(self.kind, free, guessed, guessed if self.columns is None else self.columns):
+            self.account.assume(sentence)
         if self.columns is None:
             return {field: column for field, column in guessed.items() if field not in there}
         if not is_member:
@@ -302,28 +313,40 @@ class Reading:
         by_name = "system" if self.kind == OUTPUTS else "judge" if self.kind in JUDGE_FILES else "annotator"
         place = sheet or (PurePosixPath(plain_name(member)).stem if member and self.kind == OUTPUTS else "")
         if place and not (by_name in there or by_name in columns or by_name in guess(self.kind, list(there)) or self.spread):
-            constants.setdefault(by_name, place)
+            if constants.setdefault(by_name, place) == place:
+                at = "sheet" if sheet else "file"
+                self.account.assume(f"No column names the {by_name}, so that it is called as its {at} is.")
         spread: dict[str, Sequence[str]] = dict(self.spread)
         known = {name: name for name in there} | columns | self.constants
         if self.kind == SCORES and not spread and (named := columns_of_criteria(known, sorted(there), self.criteria)):
             spread["aspects"] = named
         answer = answer_field(self.kind)  # JSON leaves out the key where a table has an empty cell
         blank = {answer: None} if answer in known else {}
+        optional = {f.name for f in fields_of(self.kind) if not f.required} - {"context_id", "context", answer}
         nested = [column for chosen in spread.values() for column in chosen if column not in there]
         for row in rows:
             inner = {column: value for column in nested if (value := at_path(row.fields, column)) is not None}
             row = replace(row, fields=row.fields | inner) if inner else row
             self.absent -= row.fields.keys()
             fields = {name: value for name, value in constants.items() if name not in row.fields}
-            row = replace(row, fields=blank | row.fields | fields, file=member, columns=columns)
+            row = self._without_words(replace(row, fields=blank | row.fields | fields, file=member, columns=columns), optional)
             spread_rows = [row]
             for name, chosen in spread.items():
                 spread_rows = [part for row in spread_rows for part in self._parts(file, row, name, chosen)]
             yield from spread_rows
 
+    def _without_words(self, row: Row, optional: Set[str]) -> Row:
+        """With nothing where an optional field holds a word for a missing value, as R writes NA in each empty cell."""
+        words = {name: row.fields[name] for name in optional & row.fields.keys() if row.is_blank(name)}
+        words = {name: word for name, word in words.items() if isinstance(word, str) and word.strip()}
+        for name, word in sorted(words.items()):
+            column = row.columns.get(name, name)
+            self.account.assume(f"In the column {shortened(column, 40)}, {quoted(word.strip())} stands for no value.")
+        return replace(row, fields=row.fields | dict.fromkeys(words)) if words else row
+
     def _parts(self, file: str, row: Row, spread: str, columns: Sequence[str]) -> Iterator[Row]:
         named, valued = SPREAD[spread]
-        for column in columns if self.kind != OUTPUTS else ():
+        for column in columns:
             if row.fields.get(column) is None:
                 self.account.leave(file, row, f"has no {valued}")
         yield from one_per_column(row, columns, named, valued)

@@ -1,7 +1,7 @@
 """Outputs from a file, with references, checkpoints and known answers."""
 
 import contextlib
-from collections import Counter
+from collections import defaultdict
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,6 @@ from annotation.data.known import KnownRows
 from annotation.models import Campaign, Output, Reference, System
 from core.errors import RowError, quoted
 from core.rowfiles import BadField, Row
-from core.rows import MISSING
 
 LOGPROB = "logprob"  # in a row, and in an output's metadata
 
@@ -101,21 +100,30 @@ class OutputsImport(Corpus):
         return [RowError("--human-system", None, "", message)] if unknown else []
 
     def assumed(self) -> list[str]:
-        return [*super().assumed(), *self.said_of_texts(), *self.newer_checkpoints()]
+        return [*super().assumed(), *self.said_of_people(), *self.said_of_ids(), *self.newer_checkpoints()]
 
-    def said_of_texts(self) -> list[str]:
-        """Of new outputs that hold nothing, and new systems that may be people."""
-        empty = sum(not output.text.strip() for output in self.new_outputs)
-        words = Counter(text for output in self.new_outputs if (text := output.text.strip()).lower() in MISSING - {""})
-        said = [f"Empty outputs, kept as what the system wrote: {empty}."] if empty else []
-        if words:
-            shown = ", ".join(f"{quoted(word)} ({count})" for word, count in words.most_common(5))
-            said.append(f"Some outputs are a word for a missing value, and are kept as what the system wrote: {shown}.")
+    def said_of_people(self) -> list[str]:
+        """Of new systems that may be people."""
         people = [s.name for s in self.new_systems if s.name.casefold() in PEOPLE and s.name not in self.human]
-        if people:
-            names = ", ".join(map(quoted, people))
-            said.append(f"Did people write the outputs of {names}? Then say that they are human-written (human_written).")
-        return said
+        names = ", ".join(map(quoted, people))
+        said = f"Did people write the outputs of {names}? Then say that they are human-written (human_written)."
+        return [said] if people else []
+
+    def said_of_ids(self) -> list[str]:
+        """Of inputs that stand under several ids, each with another system's output: systems meet on ids."""
+        systems: dict[str, set[str]] = defaultdict(set)
+        for key, system, _, _ in self.outputs:
+            systems[key].add(system)
+        ids: dict[tuple[str, ...], list[str]] = defaultdict(list)
+        for key, context in self.contexts.items() if self.new_contexts else ():
+            if not context.turn:  # of conversations, which begin alike
+                ids[tuple(context.turns)].append(key)
+        apart = [keys for keys in ids.values() if len(keys) > 1 and all(len(systems[key]) == 1 for key in keys)]
+        count = sum(len(set().union(*(systems[key] for key in keys))) > 1 for keys in apart)
+        if not count:
+            return []
+        said = f"Inputs with one text under several context_ids, where each id has another system's output: {count:,}."
+        return [f"{said} The systems do not meet there. If the ids number the rows, say that no column holds context_id."]
 
     def newer_checkpoints(self) -> list[str]:
         """What becomes of the items about checkpoints that are the newest no more."""
