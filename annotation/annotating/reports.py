@@ -8,6 +8,7 @@ from annotation.annotating.assignment import lock
 from annotation.models import Annotator, Assignment, ItemReport, Purpose
 from core.errors import Refused
 
+MOST_OPEN = 50  # questions of one person in a campaign
 REASON_LENGTH: int = ItemReport._meta.get_field("reason").max_length or 0
 
 
@@ -42,13 +43,16 @@ def ask(annotator: Annotator, assignment_id: int, question: str) -> None:
     """Ask the researchers about an item; it stays in hand. The same question sent twice is one, while that is open."""
     question = _checked(question)
     lock(annotator)
-    ItemReport.objects.get_or_create(
-        item_id=_own(annotator, assignment_id).item_id,
-        annotator=annotator,
-        kind=ItemReport.Kind.ASK,
-        resolved_at=None,
-        reason=question,
+    item, still_open = (
+        _own(annotator, assignment_id).item_id,
+        annotator.reports.filter(kind=ItemReport.Kind.ASK, resolved_at=None),
     )
+    if still_open.filter(item=item, reason=question).exists():
+        return
+    if still_open.count() >= MOST_OPEN:
+        said = gettext("You have %(count)d open questions. Please wait for the researchers before you ask more.")
+        raise Refused(said % {"count": MOST_OPEN})
+    ItemReport.objects.create(item_id=item, annotator=annotator, kind=ItemReport.Kind.ASK, reason=question)
 
 
 def _checked(reason: str) -> str:

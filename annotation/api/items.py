@@ -52,6 +52,11 @@ class ProblemReportSerializer(serializers.ModelSerializer):
 
 class ReplySerializer(KnownFields, serializers.Serializer):
     reply = serializers.CharField(max_length=item_reports.REPLY_LENGTH)
+    replied_at = serializers.DateTimeField(
+        default=None,
+        allow_null=True,
+        help_text="Of the reply whose place this one takes, as you read it. A reply that is not named so stays.",
+    )
 
 
 class ImagesSerializer(KnownFields, serializers.Serializer):
@@ -111,7 +116,7 @@ class ItemActions:
         report = get_object_or_404(ItemReport.objects.filter(item__campaign=self.get_object()), pk=pk)
         asked = ReplySerializer(data=request.data)
         asked.is_valid(raise_exception=True)
-        item_reports.reply(report, request.user, asked.validated_data["reply"])
+        item_reports.reply(report, request.user, asked.validated_data["reply"], seen=asked.validated_data["replied_at"])
         return Response(ProblemReportSerializer(report).data)
 
     @extend_schema(methods=["get"], responses=ImageNamesSerializer)

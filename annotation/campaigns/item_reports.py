@@ -1,5 +1,7 @@
 """What researchers reply to what an annotator said of an item."""
 
+from datetime import datetime
+
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.db.models.functions import Coalesce
@@ -12,8 +14,9 @@ REPLY_LENGTH: int = ItemReport._meta.get_field("reply").max_length or 0
 
 
 @transaction.atomic
-def reply(report: ItemReport, user: User | None, words: str) -> None:
-    """No other annotator sees it; the report is resolved by it. Raises Refused without words, where they are too long, and
+def reply(report: ItemReport, user: User | None, words: str, seen: datetime | None = None) -> None:
+    """No other annotator sees it; the report is resolved by it. seen: when the reply was sent that its writer saw there, None
+    where they saw none; a reply that they did not see stays. Raises Refused then, without words, where they are too long, and
     where nobody would read them."""
     words = words.replace("\r\n", "\n").strip()  # a form sends two characters for a line's end, and counts one
     if not report.annotator.reads_replies:
@@ -22,14 +25,15 @@ def reply(report: ItemReport, user: User | None, words: str) -> None:
         raise Refused("Write a reply first.")
     if len(words) > REPLY_LENGTH:
         raise Refused(f"The reply is longer than {REPLY_LENGTH:,} characters.")
-    now = timezone.now()
-    report.reply, report.replied_at, report.replied_by = words, now, user
-    fields = ["reply", "replied_at", "replied_by"]
-    if report.resolved_at is None:
-        report.resolved_at, report.resolved_by = now, user
-        fields += ["resolved_at", "resolved_by"]
-    report.save(update_fields=fields)
-    Annotator.objects.filter(pk=report.annotator_id).update(unread_replies=F("unread_replies") + 1)
+    now, row = timezone.now(), ItemReport.objects.filter(pk=report.pk)
+    is_sent = row.filter(replied_at=seen).update(reply=words, replied_at=now, replied_by=user)
+    if is_sent:
+        row.filter(resolved_at=None).update(resolved_at=now, resolved_by=user)
+        Annotator.objects.filter(pk=report.annotator_id).update(unread_replies=F("unread_replies") + 1)
+    report.refresh_from_db()
+    if not is_sent and (report.reply, report.replied_by) != (words, user):  # else it was sent twice
+        by = f" by {report.replied_by.username}" if report.replied_by else ""
+        raise Refused(f"There is a reply{by} that you had not seen, and it stays. Read it first.")
 
 
 def latest_first(annotator: Annotator) -> QuerySet[ItemReport]:

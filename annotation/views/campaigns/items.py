@@ -90,14 +90,21 @@ def resolve(request, slug, pk):
     return redirect("item", slug, report.item_id)
 
 
+def sent_at(report: ItemReport) -> str:
+    """When the reply was sent that is there, as the form holds it."""
+    return report.replied_at.isoformat() if report.replied_at else ""
+
+
 @require_POST
 @login_required
 def reply(request, slug, pk):
     campaign = campaign_for_researcher(request.user, slug)
     report = get_object_or_404(ItemReport, pk=pk, item__campaign=campaign)
+    words, was_seen = request.POST.get("reply", ""), request.POST.get("seen") == sent_at(report)
     try:
-        item_reports.reply(report, request.user, request.POST.get("reply", ""))
-        messages.success(request, "Sent. No other annotator sees your reply.")
+        item_reports.reply(report, request.user, words, seen=report.replied_at if was_seen else None)
     except Refused as refused:
-        messages.error(request, str(refused))
+        context = {"campaign": campaign, "report": report, "refused": refused, "words": words}
+        return render(request, "annotation/reply.html", context, status=422)
+    messages.success(request, "Sent. No other annotator sees your reply.")
     return redirect("item", slug, report.item_id)

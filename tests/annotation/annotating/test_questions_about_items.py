@@ -105,10 +105,77 @@ def test_a_reply_sent_twice_is_one_and_an_item_that_is_gone_leaves_no_mark(asked
         reply(ItemReport.objects.get(), asked.alice, REPLY)
     asked.sign_in(asked.bob)
     assert text(asked.get("answers/")).count("Yes &amp; no.") == 1
-    reply(ItemReport.objects.get(), asked.alice, "Rather no.")
+    reply(ItemReport.objects.get(), asked.alice, "Rather no.", seen=ItemReport.objects.get().replied_at)
     ItemReport.objects.all().delete()  # as where its item is removed
     assert "Rather no." not in text(asked.get("answers/"))
     assert "new reply" not in text(asked.get("annotate/?start=1"))
+
+
+def field(page: str, name: str) -> str:
+    """A hidden field's value."""
+    return page.split(f'name="{name}" value="')[1].split('"')[0]
+
+
+def test_a_reply_takes_the_place_of_no_other_that_its_writer_did_not_see(asked):
+    """Alice and Charlie open the item's page at once; Alice sends first."""
+    asked.campaign.memberships.create(user=asked.charlie)
+    door, item = f"reports/{asked.report.pk}/reply/", f"items/{asked.report.item_id}/"
+    asked.sign_in(asked.alice)
+    seen = field(text(asked.get(item)), "seen")
+    assert asked.post(door, {"reply": REPLY, "seen": seen}).status_code == 302
+    asked.sign_in(asked.charlie)
+    refused = asked.post(door, {"reply": "No: <i>it</i>\ndoes not.", "seen": seen})
+    assert refused.status_code == 422 and ItemReport.objects.get().reply == REPLY
+    page = text(refused)
+    assert "There is a reply by alice that you had not seen" in page and "Yes &amp; no." in page
+    assert "No: &lt;i&gt;it&lt;/i&gt;\ndoes not.</textarea>" in page  # what was typed
+    assert Annotator.objects.get(pk=asked.annotator.pk).unread_replies == 1
+    assert asked.post(door, {"reply": "No.", "seen": "yesterday"}).status_code == 422
+    assert asked.post(door, {"reply": "No."}).status_code == 422
+    assert asked.post(door, {"reply": "No.", "seen": field(page, "seen")}).status_code == 302
+    now = ItemReport.objects.get()
+    assert (now.reply, now.replied_by, now.resolved_by) == ("No.", asked.charlie, asked.alice)
+    too_long = asked.post(door, {"reply": "x" * 1001, "seen": field(text(asked.get(item)), "seen")})
+    assert too_long.status_code == 422 and "x" * 1001 in text(too_long)  # kept too
+    with pytest.raises(Refused, match="by charlie"):
+        reply(asked.report, asked.alice, "From an old page", seen=None)
+
+
+def test_nor_by_the_api(asked):
+    door = f"/api/campaigns/talk/reports/{asked.report.pk}/reply/"
+    asked.sign_in(asked.alice)
+
+    def send(**body):
+        return asked.client.post(door, body, content_type="application/json")
+
+    first = send(reply=REPLY).json()["replied_at"]
+    for body in ({"reply": "No."}, {"reply": "No.", "replied_at": None}, {"reply": "No.", "replied_at": "2026-01-01T00:00Z"}):
+        refused = send(**body)
+        assert refused.status_code == 422 and "There is a reply by alice" in refused.json()["message"]
+    assert ItemReport.objects.get().reply == REPLY
+    assert send(reply="No.", replied_at="now").status_code == 400
+    assert send(reply="No.", replied_at=first).json()["reply"] == "No."
+
+
+def test_one_person_has_so_many_open_questions(asked, monkeypatch):
+    """Bob has asked one; those that are resolved count no more, and others have their own."""
+    monkeypatch.setattr("annotation.annotating.reports.MOST_OPEN", 3)
+    held = assignment.next_assignment(asked.annotator)
+    asked.sign_in(asked.bob)
+    for n in range(2):
+        ask(asked.annotator, held.pk, f"Question {n}?")
+    asked.post("ask/", {"assignment": held.pk, "why": "One more?"})
+    assert "You have 3 open questions." in text(asked.get("annotate/?start=1"))
+    body = {"assignment": held.pk, "reason": "One more?"}
+    refused = asked.client.post("/api/tasks/talk/ask/", body, content_type="application/json")
+    assert refused.status_code == 422 and "You have 3 open questions." in refused.json()["message"]
+    ask(asked.annotator, held.pk, "Question 1?")  # sent twice
+    assert ItemReport.objects.count() == 3
+    other = add_annotator(asked.campaign, asked.charlie)
+    ask(other, assignment.next_assignment(other).pk, "Mine?")
+    reply(asked.report, asked.alice, REPLY)
+    ask(asked.annotator, held.pk, "One more?")
+    assert asked.annotator.reports.count() == 4
 
 
 def test_questions_are_kept_and_a_new_reply_is_seen_once(asked):
