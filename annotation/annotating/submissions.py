@@ -1,5 +1,6 @@
 """What annotators send: stored once, kept for ever, changed without being lost."""
 
+import json
 import uuid
 
 from django.db import connection, transaction
@@ -16,6 +17,8 @@ from annotation.questions import registry, store
 from annotation.statements import Statement, insert
 from core.errors import Refused
 
+LONGEST = 100_000  # characters of an answer as JSON, marked errors with their words
+MOST_ANSWERS = 100  # of one person to one item, those that were taken back too
 ANSWERED = ("annotator", "purpose", "swapped", "item__output", "item__other", "item__cell")  # what storing an answer looks at
 ASSIGNED = Statement(
     lambda key, annotator, assignment: (
@@ -70,6 +73,8 @@ def _submit(annotator, assignment_id, key, answer, seconds=None, active_seconds=
     assert assignment is not None, "_assignment gives one of the two"
     rows = rows_of(annotator, assignment, annotator.campaign, answer)
     surplus = not places.close(assignment)
+    if surplus:
+        refuse_endless(assignment)
     submission = _store(annotator, assignment, key, answer, rows, seconds, active_seconds, surplus)
     submission.left_out = left_out
     if in_hand is None or in_hand.completed_at is None:  # it changed while it was read
@@ -96,6 +101,7 @@ def revise(
     earlier = live_submissions(annotator).filter(assignment=assignment).first()
     if earlier is None:
         raise Refused(gettext("There is no answer of yours to change here."))
+    refuse_endless(assignment)
     rows = rows_of(annotator, assignment, annotator.campaign, answer)
     store.retract(earlier)
     submission = _store(annotator, assignment, key, answer, rows, seconds, active_seconds)
@@ -107,6 +113,13 @@ def may_change(assignment: Assignment, campaign: Campaign) -> bool:
     """May the person still change this answer? Not once the known answer was shown to them."""
     answer_shown = {Purpose.TRAINING, Purpose.QUALIFICATION} | ({Purpose.GOLD} if campaign.gold_is_loud else set())
     return campaign.status == Campaign.Status.OPEN and assignment.purpose not in answer_shown
+
+
+def refuse_endless(assignment: Assignment) -> None:
+    """Before an answer is put in the place of another, or kept beside it: all are kept. Raises Refused."""
+    if assignment.submissions.count() >= MOST_ANSWERS:
+        said = gettext("You have answered this item %(count)d times. The last answer stays.")
+        raise Refused(said % {"count": MOST_ANSWERS})
 
 
 def live_submissions(annotator: Annotator):
@@ -155,7 +168,10 @@ def _same(known: Submission, answer: dict, left_out: list[str]) -> Submission:
 
 
 def _payload(answer: dict) -> dict:
-    return {k: {str(c): v for c, v in a.items()} if isinstance(a, dict) else a for k, a in answer.items()}
+    payload = {k: {str(c): v for c, v in a.items()} if isinstance(a, dict) else a for k, a in answer.items()}
+    if len(json.dumps(payload)) > LONGEST:
+        raise Refused(gettext("The answer is longer than %(count)s characters.") % {"count": LONGEST})
+    return payload
 
 
 def _store(annotator, assignment, key, answer, rows, seconds, active_seconds, surplus=False) -> Submission:

@@ -5,7 +5,7 @@ from django.utils.translation import gettext
 
 from annotation.annotating import places
 from annotation.annotating.assignment import lock
-from annotation.annotating.submissions import live_submissions, may_change
+from annotation.annotating.submissions import live_submissions, may_change, refuse_endless
 from annotation.models import Annotator, Assignment
 from annotation.questions.store import retract
 from core.errors import Refused
@@ -27,6 +27,7 @@ def undo_last(annotator: Annotator, in_hand: int | None = None) -> Assignment | 
         return None
     if not may_change(last.assignment, annotator.campaign):
         raise Refused(gettext("You cannot change this answer: the campaign is not open, or you have seen the expected answer."))
+    refuse_endless(last.assignment)
     retract(last)
     places.reopen(last.assignment)
     return last.assignment

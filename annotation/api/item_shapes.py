@@ -105,15 +105,24 @@ class SentField(serializers.JSONField):
         return super().to_internal_value(data)
 
 
+class ByCriterion(serializers.DictField):
+    """Its keys are criteria's ids."""
+
+    def to_internal_value(self, data):
+        if isinstance(data, dict) and not all(key.isascii() and key.isdecimal() and len(key) < 19 for key in data):
+            raise serializers.ValidationError("The keys are ids of criteria.")
+        return super().to_internal_value(data)
+
+
 class AnswerSerializer(KnownFields, serializers.Serializer):
     """`scores` for an output; `choice` for a pair, or `choices` where pairs are judged on each criterion (by its id). Criteria
     of another kind than a scale have a part of their own, called as the kind says."""
 
     assignment = serializers.IntegerField(min_value=1, max_value=BIGGEST)
     key = serializers.UUIDField(default=uuid.uuid4, help_text="The same key again stores nothing twice.")
-    scores = serializers.DictField(child=SentField(), required=False, help_text="By the criterion's id.")
+    scores = ByCriterion(child=SentField(), required=False, help_text="By the criterion's id.")
     choice = SideField(required=False)
-    choices = serializers.DictField(child=SideField(), required=False)
+    choices = ByCriterion(child=SideField(), required=False)
     reason = serializers.CharField(required=False, allow_blank=True, max_length=REASON_LENGTH)
     shown = serializers.CharField(required=False, allow_blank=True, max_length=200)
     active_milliseconds = serializers.IntegerField(required=False, min_value=0, max_value=BIGGEST)
@@ -123,7 +132,7 @@ class AnswerSerializer(KnownFields, serializers.Serializer):
         fields = super().get_fields()
         for kind in registry.about_outputs():
             if kind.part not in fields:
-                fields[kind.part] = serializers.DictField(child=SentField(), required=False)
+                fields[kind.part] = ByCriterion(child=SentField(), required=False)
         return fields
 
     def answer(self) -> dict:

@@ -274,6 +274,40 @@ class TestReporting:
             skip(bob, assigned.pk, "Hard.")
 
 
+class TestEndless:
+    """Every answer is kept, so one person gives so many to one item, and each is so long."""
+
+    @pytest.fixture(autouse=True)
+    def _three(self, monkeypatch):
+        monkeypatch.setattr("annotation.annotating.submissions.MOST_ANSWERS", 3)
+
+    @pytest.mark.parametrize("way", ["changed", "taken back", "from another tab"])
+    def test_one_item_is_answered_so_often(self, campaign, bob, way):
+        assigned = assignment.next_assignment(bob)
+
+        def again(n):
+            if way == "taken back":
+                undo_last(bob)
+            act = revise if way == "changed" else submit
+            act(bob, assigned.pk, uuid.uuid4(), scores(campaign, n, 1))
+
+        submit(bob, assigned.pk, uuid.uuid4(), scores(campaign, 1, 1))
+        again(2), again(3)
+        before = set(LikertScore.objects.values_list("value", "retracted_at"))
+        with pytest.raises(Refused, match="answered this item 3 times. The last answer stays"), transaction.atomic():
+            again(4)
+        assert Submission.objects.count() == 3 and set(LikertScore.objects.values_list("value", "retracted_at")) == before
+        other = assignment.next_assignment(bob)
+        assert other.pk != assigned.pk and not submit(bob, other.pk, uuid.uuid4(), scores(campaign, 1, 1)).is_surplus
+
+    def test_an_answer_is_no_longer_than_its_questions(self, campaign, bob):
+        assigned, answer = assignment.next_assignment(bob), scores(campaign, 1, 1)
+        answer["scores"][10**9] = ["x" * 1000] * 100
+        with pytest.raises(Refused, match="longer than 100000 characters"), transaction.atomic():
+            submit(bob, assigned.pk, uuid.uuid4(), answer)
+        assert not Submission.objects.exists()
+
+
 class TestUndo:
     def test_undo_retracts_and_hands_the_item_back(self, campaign, bob):
         assigned = assignment.next_assignment(bob)
