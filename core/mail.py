@@ -1,14 +1,49 @@
 """E-mail, where the operator has set EMAIL_URL; without it none is sent and no page offers any."""
 
 import logging
+import socket
+import threading
+from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from django.conf import settings
 from django.core.mail import send_mail
+from django.core.mail.backends.smtp import EmailBackend
 
 log = logging.getLogger(__name__)
-SECONDS = 10  # that a page or a worker waits for the mail server
+SECONDS = 10  # that a page or a worker waits for the mail server: until it is connected, and for all that follows
+
+
+class Backend(EmailBackend):
+    """Django's, with an end: its time-out bounds how long a server is silent."""
+
+    @property
+    def connection_class(self) -> Any:
+        return type("Connection", (_WithEnd, super().connection_class), {})
+
+
+class _WithEnd:
+    """Before smtplib's SMTP or SMTP_SSL."""
+
+    sock: Any = None
+    timer: threading.Timer | None = None
+
+    def _get_socket(self, *where: Any) -> Any:
+        self.timer = threading.Timer(SECONDS, self.cut)
+        self.timer.daemon = True
+        self.sock = super()._get_socket(*where)  # type: ignore[misc]
+        self.timer.start()
+        return self.sock
+
+    def cut(self) -> None:
+        with suppress(OSError, TypeError):  # closed meanwhile
+            socket.socket.shutdown(self.sock, socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        if self.timer:
+            self.timer.cancel()
+        super().close()  # type: ignore[misc]
 
 
 def settings_of(url: str) -> dict[str, Any]:
@@ -20,7 +55,7 @@ def settings_of(url: str) -> dict[str, Any]:
     if parts.scheme not in ("smtp", "smtps", "smtp+plain") or not parts.hostname:
         raise ValueError("EMAIL_URL: smtp://user:password@host:587, smtps://… or smtp+plain://… was expected.")
     return {
-        "EMAIL_BACKEND": "django.core.mail.backends.smtp.EmailBackend",
+        "EMAIL_BACKEND": "core.mail.Backend",
         "EMAIL_HOST": parts.hostname,
         "EMAIL_PORT": parts.port or {"smtp": 587, "smtps": 465, "smtp+plain": 25}[parts.scheme],
         "EMAIL_HOST_USER": unquote(parts.username or ""),

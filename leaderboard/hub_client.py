@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
+from math import inf
 from typing import Any
 
 import httpx2  # huggingface_hub's own
@@ -13,8 +14,9 @@ from huggingface_hub.utils._http import default_client_factory
 
 from core.archives import MAX_UNPACKED_BYTES
 from core.errors import Refused
+from core.wall_clock import bind, set_end, within
 
-SECONDS = 120  # that the Hub may be silent; and that an answer may take, with one more for each SLOWEST bytes
+SECONDS = 120  # that an answer may take until its body begins; and its body, with one more for each SLOWEST bytes
 SLOWEST = 16 * 2**10  # bytes; as the web server asks of those who send (docs/operate/run.md)
 MOST_BYTES = 32 * 2**20  # of an answer that is no file
 MOST_REQUESTS = 1000  # of one command; a list of files has a thousand on a page
@@ -29,19 +31,24 @@ def bounded() -> Iterator[None]:
     def ask(request: httpx2.Request) -> None:
         if next(sent) > MOST_REQUESTS:
             raise Refused(f"The Hub was asked {MOST_REQUESTS:,} times and still does not come to an end.")
+        set_end(time.monotonic() + SECONDS)
 
     def client() -> httpx2.Client:  # made anew after each connection that failed
         made = default_client_factory()
         made.timeout = httpx2.Timeout(SECONDS)
+        bind(made)
         made.headers["Accept-Encoding"] = "identity"
         hooks = made.event_hooks
         made.event_hooks = {"request": [*hooks["request"], ask], "response": [*hooks["response"], _watch]}
         return made
 
     set_client_factory(client)
+    plain, constants.HF_HUB_DISABLE_XET = constants.HF_HUB_DISABLE_XET, True  # hf_xet has a client of its own
     try:
-        yield
+        with within(inf):
+            yield
     finally:
+        constants.HF_HUB_DISABLE_XET = plain
         set_client_factory(default_client_factory)
 
 
@@ -71,13 +78,17 @@ class _Watched(httpx2.SyncByteStream):
 
     def __iter__(self) -> Iterator[bytes]:
         begin, read = time.monotonic(), 0
-        for part in self.stream:
-            read += len(part)
-            if read > self.most:
-                raise Refused(f"The Hub's answer is longer than {self.most // 2**20} MB, and is not read.")
-            if time.monotonic() - begin > SECONDS + read / SLOWEST:
-                raise Refused(f"The Hub sends too slowly: {read:,} bytes in {time.monotonic() - begin:,.0f} seconds.")
-            yield part
+        set_end(begin + SECONDS)
+        try:
+            for part in self.stream:
+                read += len(part)
+                if read > self.most:
+                    raise Refused(f"The Hub's answer is longer than {self.most // 2**20} MB, and is not read.")
+                set_end(begin + SECONDS + read / SLOWEST)
+                yield part
+        except (httpx2.TimeoutException, TimeoutError):
+            took = time.monotonic() - begin
+            raise Refused(f"The Hub sends too slowly: {read:,} bytes in {took:,.0f} seconds.") from None
 
     def close(self) -> None:
         self.stream.close()

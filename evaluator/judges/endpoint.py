@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import httpx
 
 from core.errors import Refused
+from core.wall_clock import bind, within
 from evaluator.judges.profile import names_a_parameter
 
 KEY_VARIABLE = "COMPARENA_JUDGE_API_KEY"
@@ -137,6 +138,7 @@ class Endpoint:
         self._client = httpx.Client(
             base_url=address, headers=headers, timeout=self.timeout, limits=limits, follow_redirects=False
         )
+        bind(self._client)
 
     def spend(self, longest: int = 0, under_way: int = 0) -> None:
         """Count one request before it is sent; longest: tokens of its reply, and of each under way. Raises BudgetSpent."""
@@ -150,18 +152,17 @@ class Endpoint:
 
     def send(self, request: Mapping[str, Any]) -> Response:
         """One request over the network, from any thread, within `timeout` in all. Raises Again."""
-        late = Again(f"it did not answer within {self.timeout:g} seconds")
-        end, body = time.monotonic() + self.timeout, bytearray()
+        body = bytearray()
         try:
-            with self._client.stream("POST", "chat/completions", json=request) as response:
+            with within(self.timeout), self._client.stream("POST", "chat/completions", json=request) as response:
+                if "," in response.headers.get("content-encoding", ""):  # each time a byte may unpack to a thousand
+                    raise Again("its answer is packed more than once")
                 for part in response.iter_bytes():
                     body += part
-                    if time.monotonic() > end:
-                        raise late
                     if len(body) > MOST_BYTES:
                         break
-        except httpx.TimeoutException:
-            raise late from None
+        except (httpx.TimeoutException, TimeoutError):
+            raise Again(f"it did not answer within {self.timeout:g} seconds") from None
         except httpx.RequestError as error:  # no connection, or one that broke in the middle of the reply
             raise Again(self._clean(str(error) or type(error).__name__)) from None
         return Response(response.status_code, response.headers, self._hidden(body.decode("utf-8", "replace")))
