@@ -20,6 +20,7 @@ from core.errors import Refused
 AT_ONCE = 20_000  # answers: a third of a second
 AT_ONCE_BYTES = 10 * 2**20  # of a snapshot's lines, unpacked
 KEPT = timedelta(days=1)
+MOST = 20  # of each kind in a campaign: an address may ask for any margin
 WHATS = ("published", "preferences")  # of the calculations whose result is a file
 Report = Callable[[float, str], None]
 
@@ -47,6 +48,10 @@ def ask(snapshot: Snapshot, what: str, task: str, title: str, user: User | None,
             job = jobs.enqueue(task, title, snapshot.campaign, user)
             row.job, row.settings, row.created_at = job, {"snapshot": snapshot.digest, **how}, timezone.now()
             row.save(update_fields=["job", "settings", "created_at"])
+            for old in row.campaign.calculations.filter(what=what).select_related("job")[MOST:]:
+                if old.job:
+                    file_of(old.job).unlink(missing_ok=True)
+                old.delete()
     return job
 
 

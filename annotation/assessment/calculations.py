@@ -143,6 +143,7 @@ def look_up(
         if row.job is None:  # two who ask at once wait for the same job
             row.job = jobs.enqueue("annotation.tasks.calculate", title, campaign, user)
             row.save(update_fields=["job"])
+            _forget_old(campaign, what)
     return row.result, None if row.result is not None else row.job
 
 

@@ -103,6 +103,16 @@ class TestLargeCampaigns:
         job.refresh_from_db()
         assert job.status == Job.Status.DONE
 
+    def test_so_many_are_kept_however_many_rules_are_asked_for(self, scored, monkeypatch):
+        monkeypatch.setattr(calculations, "KEPT", 3)
+        scored.sign_in(scored.alice)
+        for n in range(1, 6):
+            scored.get("quality/preview/", data=RULE | {"mad": n})
+        kept = Calculation.objects.filter(what="preview")
+        assert sorted(row.settings["mad"] for row in kept) == [3, 4, 5]
+        with pytest.raises(Refused, match="no longer needed"):
+            calculate(str(Job.objects.earliest("created_at").pk))
+
     def test_a_worker_freezes_what_is_accepted(self, scored):
         scored.sign_in(scored.alice)
         scored.post("quality/", RULE)

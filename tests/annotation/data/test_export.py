@@ -209,6 +209,17 @@ class TestASnapshot:
         assert "file=1" in text(frozen.get(page)) and body(frozen.get(again)) == body(frozen.client.get(api)) == at_once
         assert preference_files.address(Job.objects.get()).endswith(page)
 
+    def test_so_many_files_are_kept_whatever_margins_are_asked_for(self, frozen, monkeypatch, settings, tmp_path):
+        settings.UPLOADS_DIR = tmp_path
+        monkeypatch.setattr(long_files, "AT_ONCE", 10)
+        monkeypatch.setattr(long_files, "MOST", 2)
+        for n in range(1, 5):
+            frozen.get(f"snapshots/{frozen.snapshot.name}/preferences.jsonl?margin={n}")
+            write_preferences(str(Job.objects.filter(task=preference_files.TASK).latest("created_at").pk))
+        assert len(list((tmp_path / "published").iterdir())) == 2
+        frozen.get(f"snapshots/{frozen.snapshot.name}/preferences.jsonl?margin=3")  # is there
+        assert Job.objects.filter(task=preference_files.TASK).count() == 4
+
     def test_preferences_from_scores_are_asked_for_with_a_margin(self, frozen):
         address = f"snapshots/{frozen.snapshot.name}/preferences.jsonl"
         preferences = [row for row in lines(frozen.get(address + "?margin=2")) if row["source"] == "scores"]
