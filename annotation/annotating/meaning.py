@@ -6,15 +6,19 @@ SF Restaurant, as in Novikova et al. 2017), and slot[value] (E2E; Novikova, Duse
 
 import re
 
+LONGEST = 5_000  # characters; those of the field have some hundred
+NAME = r"(\w+(?: +\w+)*)"
 ACT = re.compile(r"\s*([?\w]+)\s*\((.*?)\)\s*(?=$|[&|]|[?\w]+\s*\()[&|]?", re.DOTALL)
-SLOT = re.compile(r"\s*([\w ]+?)\s*(?:=\s*('(?:[^']|'(?!\s*(?:[,;]|$)))*'|\"[^\"]*\"|[^,;]*))?\s*(?:[,;]|$)")
-BRACKETED = re.compile(r"\s*([\w ]+?)\s*\[([^\]]*)\]\s*(?:,|$)")
+SLOT = re.compile(rf"\s*{NAME}(?:\s*=\s*('(?:[^']|'(?!\s*(?:[,;]|$)))*'|\"[^\"]*\"|[^,;]*))?\s*(?:[,;]|$)")
+BRACKETED = re.compile(rf"\s*{NAME}\s*\[([^\]]*)\]\s*(?:,|$)")
 
 Slots = list[tuple[str, str]]
 
 
 def read(text: str) -> list[tuple[str, Slots]] | None:
     """[(act, [(slot, value), ...]), ...], the act empty in the bracketed notation; None where the text is not one."""
+    if len(text) > LONGEST:
+        return None
     if (slots := _all(BRACKETED, text)) is not None:
         return [("", slots)]
     acts = _all(ACT, text)

@@ -23,6 +23,7 @@ WORDS = {"below": "below", "at_least": "at least", "equal": ""}
 EXPECTED = 'a condition names a criterion and a whole number, as {"criterion": "Overall", "below": 3}; or at_least, or equal.'
 AT_TURNS = re.compile(r"(?:(last) turn|turns? (\d{1,4}(?:\s*,\s*\d{1,4})*))", re.IGNORECASE)
 IF_ANSWERED = re.compile(r"(.+)\s+(below|at[ _]least|equal)(?: to)?\s+(-?\d{1,4})", re.IGNORECASE | re.DOTALL)
+LONGEST = 200  # characters; a criterion's name has 100
 EXPECTED_WORDS = 'a condition is written as "Overall below 3" (or at_least, or equal), "last turn", or "turns 1, 3"'
 EXPECTED_TURNS = 'a condition on turns is {"turn": "last"}, or names some by their numbers, as {"turn": [1, 3]}.'
 
@@ -99,7 +100,7 @@ def parsed(words: str) -> dict[str, Any]:
     """What somebody wrote as a condition; {} for no words. Raises Refused."""
     if not words.strip() or (turns := at_turns(words)):
         return turns if words.strip() else {}
-    if not (said := IF_ANSWERED.fullmatch(words.strip())):
+    if len(words) > LONGEST or not (said := IF_ANSWERED.fullmatch(words.strip())):
         raise Refused(f"{EXPECTED_WORDS}, not {quoted(words.strip())}.")
     return {"criterion": said[1], said[2].lower().replace(" ", "_"): int(said[3])}
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
 
+LONGEST = 200  # characters of a text that is an answer and no more
 LETTER_WORDS = {"TIE": "C", "NEITHER": "C", "BOTH": "C", "EQUAL": "C"}
 BARE_LETTER = re.compile(
     r"(?:the\s+)?(?:better\s+)?(?:(?:answer|choice|verdict)\s*(?:is)?\s*:?\s*)?(?:answer\s+)?([A-Ca-c]|tie|neither|both)",
@@ -55,7 +56,7 @@ class Letters:
     stands_alone: bool = True
 
     def label(self, value: Any) -> str | None:
-        if not isinstance(value, str):
+        if not isinstance(value, str) or len(value.strip()) > LONGEST:
             return None
         bare = BARE_LETTER.fullmatch(value.strip().strip(QUOTES)) or re.fullmatch("([A-Za-z]+)", value)
         word = bare.group(1).upper() if bare else ""
@@ -101,7 +102,7 @@ class Points:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
             return None
         if isinstance(value, str):
-            bare = self._bare.fullmatch(value.strip().strip(QUOTES))
+            bare = self._bare.fullmatch(value.strip().strip(QUOTES)) if len(value.strip()) <= LONGEST else None
             value = float(bare.group(1).replace("\u2212", "-").replace(",", ".")) if bare else None
         if value is None or not self.low <= value <= self.high or self.whole and value != int(value):
             return None

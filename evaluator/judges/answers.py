@@ -165,7 +165,7 @@ def _of_object(said: dict[str, Any], form: AnswerForm) -> tuple[str, str] | None
 def _patterns(field: str, value: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     """(a JSON field, whatever stands for its quotes, and not the article in "the answer: a good one"; an answer in double
     brackets, as MT-bench asks for it)"""
-    before = rf"""["'“”„«]?{field}["'“”»]?\s*[:=]\s*["'“”„«*]*\s*"""
+    before = rf"""["'“”„«]?{field}["'“”»]?\s*[:=][\s"'“”„«*]*"""
     after = r"""(?!["']?\s*\|)(?=\s*(?:["'“”»*\])},.;]|$))"""  # of "A" | "B" none is chosen
     by_field = re.compile(before + value + after, re.IGNORECASE | re.MULTILINE)
     return by_field, re.compile(rf"\[\[\s*{value}\s*\]\]")

@@ -40,7 +40,7 @@ FOLDER = Path(__file__).parent / "prompts"
 LONGEST = 50_000  # characters of a prompt
 MOST_POINTS = 101  # of a scale: 0 to 100
 PLACE = re.compile(r"\{([A-Za-z_ -]+)\}")  # the braces of JSON have a quotation mark inside
-SETTING = re.compile(r"(?P<name>[\w ]+?)\s*:\s*(?P<value>.*?)\s*")
+SETTING = re.compile(r"[\w ]+")  # its name
 Complaint = Callable[[str], Refused]
 SCALE = re.compile(r"(-?\d{1,6})\s+to\s+(-?\d{1,6})")
 
@@ -109,9 +109,10 @@ def _head(text: str) -> tuple[dict[str, str] | None, str]:
         return None, text
     settings = {}
     for line in filter(str.strip, found.group(1).split("\n")):
-        if not (one := SETTING.fullmatch(line)):
+        name, colon, value = line.partition(":")
+        if not colon or not SETTING.fullmatch(name.strip()):
             return None, text
-        settings[one["name"].strip().lower()] = one["value"]
+        settings[name.strip().lower()] = value.strip()
     return settings, text[found.end() :]
 
 

@@ -78,7 +78,7 @@ def _order(said: Any) -> Places:
         raise NotAnswered("has no ranking")
     order = json_in(said)
     if isinstance(order, str):
-        order = [re.split(r"\s*=\s*", place) for place in re.split(r"\s*>\s*", order.strip())]
+        order = [[name.strip() for name in place.split("=")] for place in order.split(">")]
     places = [place if isinstance(place, list) else [place] for place in order] if isinstance(order, list) else []
     if not places or not all(isinstance(system, str) and system.strip() for place in places for system in place):
         raise BadField(ORDER, f"expected names of systems from the best on, as: A > B = C, found {shown(said)}")

@@ -11,7 +11,7 @@ from core.rows import BadField, NotAnswered, finite, kind_of
 # Families of language models, also as MT-bench's published split calls its judge.
 LANGUAGE_MODEL = re.compile(r"(?<![a-z])(gpt-?\d|chatgpt|claude|gemini|llama|mi[sx]tral|qwen|deepseek|grok)", re.IGNORECASE)
 HUMAN, ASSISTANT = "\n\nHuman:", "\n\nAssistant:"  # of Anthropic's transcripts
-LEADING = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)\s*(?:[-–—:.)=,]|\s)\D*$")  # no second number: "2 or 3" is no point
+LEADING = re.compile(r"\s*([+-]?\d+(?:\.\d+)?)(?:\s*[-–—:.)=,]|\s)\D*$")  # no second number: "2 or 3" is no point
 TRAILING = re.compile(r"\D*\(\s*([+-]?\d+(?:\.\d+)?)\s*\)\s*$")
 
 

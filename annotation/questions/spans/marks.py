@@ -1,6 +1,5 @@
 """Marked errors as pages, programs and files write them, checked against the texts, and as they are kept."""
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -9,7 +8,6 @@ from annotation.questions.spans.method import NOWHERE, OUTPUT, SOURCE, Scheme, S
 MOST = 200  # errors that one person marks in one text
 LONGEST_CATEGORY = 100
 KEYS = {"where", "turn", "start", "end", "text", "severity", "category"}
-LINE = re.compile(r"\s*(?P<severity>[^\s:]+)(?:\s+(?P<category>[^:]+?))?\s*:\s*(?P<text>.*\S)\s*$")
 Mark = dict[str, Any]  # where, turn of a source, start, end, severity, category, text
 
 
@@ -20,10 +18,15 @@ class BadMark(ValueError):
 def lines_read(text: str) -> list[Mark] | None:
     """Marks that were typed where no script runs, an error a line: "major Accuracy/Addition: the words". None where a line is
     none."""
-    found = [LINE.match(line) for line in text.splitlines() if line.strip()]
-    if not all(found):
-        return None
-    return [{name: value for name, value in line.groupdict().items() if value} for line in found if line]
+    found = []
+    for line in filter(str.strip, text.splitlines()):
+        head, _, words = line.partition(":")
+        severity, *category = head.split(maxsplit=1) or [""]
+        if not severity or not words.strip():
+            return None
+        named = {"category": category[0].strip()} if category else {}
+        found.append({"severity": severity, **named, "text": words.strip()})
+    return found
 
 
 def checked(sent: Any, scheme: Scheme) -> list[Mark]:
