@@ -18,6 +18,7 @@ from annotation.api.parsers import OutputsJSON
 from annotation.api.repeats import HEADER, once
 from annotation.api.request_fields import KnownFields, refuse_unknown
 from annotation.campaigns.costs import give_cost
+from annotation.data.uploads import read_at_once
 from annotation.models import System
 from leaderboard import systems
 from leaderboard.access import campaign_with_boards, tournament_for
@@ -159,7 +160,7 @@ def _own(request, slug, pk) -> System:
 def _outputs(request) -> tuple:
     """(a file of JSON lines or CSV, its name) from an upload or from rows in the request."""
     if file := request.FILES.get("file"):
-        return file, file.name
+        return read_at_once(file)
     rows = request.data.get("outputs") if isinstance(request.data, dict) else None
     if not isinstance(rows, list):
         raise serializers.ValidationError({"outputs": ["Send a list of rows, or a file."]})

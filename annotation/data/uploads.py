@@ -4,6 +4,7 @@ import zipfile
 from collections import Counter
 from datetime import timedelta
 from itertools import islice
+from typing import BinaryIO
 
 from django.core.files.base import File
 from django.db import transaction
@@ -18,12 +19,13 @@ from annotation.questions import registry
 from core import archives, wall_clock
 from core.column_shapes import cell_text
 from core.errors import ImportRefused, Refused, RowError
-from core.rows import paths_in
+from core.rows import paths_in, refusal
 from core.table_rows import MAX_COLUMNS
 
 TASK = "annotation.tasks.import_file"
 SMALL = 200 * 2**10  # bytes, unpacked, that the web process reads itself: well under a second
 LARGE = 5 * 2**20  # bytes, unpacked, that keep a worker from other files for longer than a quarter of a minute
+AT_ONCE = 20 * 2**20  # bytes, unpacked, that a request reads where no worker does: a minute
 READING = 10 * 60  # seconds that a worker reads one file, at most
 LATE = f"takes longer to read than {READING // 60} minutes; send it in parts, or as JSON lines"
 CELL = 200  # characters of a cell that are kept to be shown
@@ -31,6 +33,15 @@ KEPT = timedelta(days=30)  # a file that is not imported
 EACH = 5  # rows that are shown, or of each file of an archive taken
 SHOWN = 2 * LOOKED_AT  # rows of a zipped folder whose fields are taken for its columns, at most
 State = Upload.State
+
+
+def read_at_once(file: BinaryIO) -> tuple[BinaryIO, str]:
+    """(the file, its name), for what a request reads itself. Raises ImportRefused where that is too much."""
+    name = file.name or ""
+    if archives.is_longer(file, name, AT_ONCE):
+        too_long = f"is longer than {AT_ONCE // 2**20} MB, and would be read while somebody waits; divide it"
+        raise refusal(name, None, too_long)
+    return file, name
 
 
 def receive(campaign: Campaign, files: list[File], kind: str, user=None) -> Upload:

@@ -14,6 +14,7 @@ from annotation.api.campaigns import valid
 from annotation.api.repeats import HEADER, once
 from annotation.api.request_fields import KnownFields
 from annotation.api.serializers import ImportedSerializer, JobSerializer
+from annotation.data.uploads import read_at_once
 from core.errors import Refused
 from evaluator.api.cards import ComparatorSerializer
 from evaluator.comparator.settings import ARCHITECTURES, MAX_SEED, RECIPES, SWITCHES, fields_of
@@ -211,8 +212,7 @@ class DialoguesView(APIView):
     def post(self, request, slug):
         campaign = campaign_for_researcher(request.user, slug)
         data = valid(DialoguesSerializer(data=request.data))
-        file = data["file"]
-        result = dialogues.import_dialogues(campaign, file.file, file.name, data["dry_run"], request.user)
+        result = dialogues.import_dialogues(campaign, *read_at_once(data["file"]), data["dry_run"], request.user)
         return Response(ImportedSerializer(result).data)
 
 
@@ -225,6 +225,6 @@ class JudgeScoresView(APIView):
     def post(self, request, slug):
         campaign = campaign_for_researcher(request.user, slug)
         data = valid(JudgeScoresSerializer(data=request.data))
-        file = data.pop("file")
-        result = import_scores_of(campaign, data.pop("judge"), file.file, file.name, **data, user=request.user)
+        file = read_at_once(data.pop("file"))
+        result = import_scores_of(campaign, data.pop("judge"), *file, **data, user=request.user)
         return Response(ImportedSerializer(result).data)

@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_POST
 
 from annotation.access import campaign_for_researcher
+from annotation.data.uploads import read_at_once
 from annotation.people.audit import exported
 from core.errors import ImportRefused, Refused
 from evaluator.trainings import dialogues
@@ -122,7 +123,7 @@ def import_dialogues(request, slug):
         return redirect("comparator", slug)
     file = form.cleaned_data["file"]
     try:
-        result = dialogues.import_dialogues(campaign, file.file, file.name, user=request.user)
+        result = dialogues.import_dialogues(campaign, *read_at_once(file), user=request.user)
     except ImportRefused as refused:
         more = f" And {refused.total - 3} more." if refused.total > 3 else ""
         messages.error(request, "Nothing was imported. " + " ".join(f"{e}." for e in refused.errors[:3]) + more)

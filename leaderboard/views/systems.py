@@ -9,6 +9,7 @@ from django.views.decorators.http import require_POST
 
 from annotation.access import campaign_for_researcher
 from annotation.campaigns import costs
+from annotation.data.uploads import read_at_once
 from annotation.models import System
 from annotation.views.paging import paged, searched
 from core.errors import ImportRefused, Refused
@@ -28,7 +29,8 @@ def system_list(request, slug):
         data = form.cleaned_data
         try:
             said = {name: data[name] for name in data if name != "file"}
-            made = systems.register(campaign, source=data["file"], file=data["file"].name, user=request.user, **said)
+            source, file = read_at_once(data["file"])
+            made = systems.register(campaign, source=source, file=file, user=request.user, **said)
         except Refused as refused:
             context["refused"] = _errors(refused)
         else:
@@ -77,7 +79,7 @@ def replace(request, slug, pk):
     if not form.is_valid():
         return _system_page(request, context, found, outputs_form=form)
     try:
-        imported = systems.replace_outputs(found, form.cleaned_data["file"], form.cleaned_data["file"].name, request.user)
+        imported = systems.replace_outputs(found, *read_at_once(form.cleaned_data["file"]), request.user)
     except Refused as refused:
         return _system_page(request, context, found, refused=_errors(refused))
     done = f"{imported.new['outputs']:,} new outputs take part from now on; the earlier ones are kept."
