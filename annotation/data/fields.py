@@ -267,6 +267,14 @@ def missing(kind: str, columns: dict[str, str], given: Collection[str] = ()) -> 
     return [name for name in required if not columns.get(name) and not (columns.get("purpose") and name in FOR_CHECKS)]
 
 
+def without_criteria(guessed: Mapping[str, str], there: Sequence[str], criteria: Sequence[str]) -> dict[str, str]:
+    """What was guessed of scores, without a column of criteria that is called as one of the campaign's: where no other holds
+    scores, it holds those on that criterion."""
+    rest = {field: column for field, column in guessed.items() if field != "aspect"}
+    holds_scores = guessed.get("aspect") in columns_of_criteria(rest, there, criteria)
+    return rest if holds_scores and plain(guessed["aspect"]) != "aspect" else dict(guessed)
+
+
 def columns_of_criteria(columns: Mapping[str, str], there: Sequence[str], criteria: Sequence[str]) -> list[str]:
     """Of scores without a column that says score or criterion: the columns that are called as criteria of the campaign are."""
     if columns.get("score") or columns.get("aspect"):

@@ -12,11 +12,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
 from annotation.data import text_files
-from annotation.data.fields import JUDGE_FILES, answer_field, columns_of_criteria, fields_of, guess, rivals
+from annotation.data.fields import JUDGE_FILES, answer_field, columns_of_criteria, fields_of, guess, rivals, without_criteria
 from annotation.data.shapes import potato
 from annotation.data.shapes.registry import shape_of
 from annotation.data.shapes.shape import JUDGE_PAIRS, JUDGE_SCORES, JUDGMENTS, OUTPUTS, SCORES, LeftOut, Shape, Surroundings
 from annotation.data.shapes.values import number
+from annotation.questions.columns import folded_word
 from core import archives
 from core.encodings import plain_name, unpacked
 from core.errors import ImportRefused, RowError, quoted, shortened
@@ -291,6 +292,8 @@ class Reading:
         spread = {column for chosen in self.spread.values() for column in chosen}
         free = [column for column in there if column not in spread]
         guessed = guess(self.kind, free, sample)
+        if self.kind == SCORES and not self.spread:
+            guessed = without_criteria(guessed, free, self.criteria)
         if (named := guess(self.kind, free).get("context_id")) and "context_id" not in guessed:
             self.account.assume(f"The column {named} numbers the rows, so that contexts are known by their text.")
         for sentence in rivals(self.kind, free, guessed, guessed if self.columns is None else self.columns):
@@ -353,7 +356,7 @@ class Reading:
 
     def _has_point(self, word: str) -> bool:
         """Does a word stand for a point, by the campaign or by what was typed? Or is it a number in percent?"""
-        return bool(PERCENT.match(word)) or " ".join(word.split()).casefold() in self.words
+        return bool(PERCENT.match(word)) or folded_word(word) in self.words
 
     def _entries(self, shape: Shape, rows: Iterator[Row], around: Surroundings) -> Iterator[Row]:
         """What the rows of a shape hold of the kind that is asked for; the rest is counted."""

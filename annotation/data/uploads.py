@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from annotation import jobs
 from annotation.data import importer
-from annotation.data.fields import JUDGE_FILES, columns_of_criteria, guess, kinds_of_files, missing
+from annotation.data.fields import JUDGE_FILES, columns_of_criteria, guess, kinds_of_files, missing, without_criteria
 from annotation.data.files import LOOKED_AT, SPREAD, Reading, is_archive
 from annotation.models import Campaign, Upload
 from annotation.questions import registry
@@ -140,6 +140,7 @@ def _look(upload: Upload) -> ImportRefused | None:
         upload.columns = guess(upload.kind, columns, [dict(zip(columns, row["cells"])) for row in rows])
         if upload.kind == registry.SCALE.files and not any(upload.options.get(name) for name in SPREAD):
             criteria = list(upload.campaign.criteria.values_list("name", flat=True))
+            upload.columns = without_criteria(upload.columns, columns, criteria)
             if named := columns_of_criteria(upload.columns, columns, criteria):
                 upload.options |= {"aspects": named}
     return None

@@ -1,6 +1,7 @@
 """What columns of files are called, and the words for an answer that says nothing."""
 
 import re
+import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -89,6 +90,11 @@ NO_POINT = {"-", "--", "–", "—", "?", ".", "n.a.", "n.a", "k.a.", "skip", "s
 def is_no_point(value: object) -> bool:
     """Does a cell hold a mark for no answer? Words for a missing value (`Row.is_blank`) are the same in any column."""
     return isinstance(value, str) and value.strip().lower() in NO_POINT
+
+
+def folded_word(word: str) -> str:
+    """What two spellings of a point's word have in common: without case, composed (NFC), single spaces."""
+    return unicodedata.normalize("NFC", " ".join(word.split())).casefold()
 
 
 def cannot_say(row: Row, field: str) -> bool:

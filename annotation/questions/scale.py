@@ -10,7 +10,7 @@ from django.utils.html import escape
 from django.utils.translation import gettext, gettext_lazy
 
 from annotation.models import Criterion
-from annotation.questions.columns import SCALE_FIELDS, is_cannot_say
+from annotation.questions.columns import SCALE_FIELDS, folded_word, is_cannot_say
 from annotation.questions.kind import Given, Question, Widget
 from annotation.questions.value_kind import ValueKind, imported_direction
 from core.errors import Refused, quoted
@@ -172,12 +172,12 @@ class Scale(ValueKind):
         if listed and len(listed) != len(criterion.points):
             points = f"{quoted(criterion.name)} has {len(criterion.points)} points"
             raise BadField("scale", f"lists {len(listed)} words, but {points}")
-        words = dict(zip(map(_folded, listed), criterion.points)) or words_of(criterion)
-        if _folded(said) not in words:
+        words = dict(zip(map(folded_word, listed), criterion.points)) or words_of(criterion)
+        if folded_word(said) not in words:
             known = ", ".join(map(shown, words)) or "none"
             way = "list the scale's words from the lowest to the highest (scale: bad | fair | good), or write numbers"
             raise BadField(self.value_column, f"expected a number, found {shown(said)}; words with a point: {known}; {way}")
-        return Given(words[_folded(said)])
+        return Given(words[folded_word(said)])
 
     def wrong_unit(self, criterion: Criterion, answers: Sequence[tuple[str, float]]) -> str:
         """Shares from 0 to 1 where points go to ten or more: all of a file's, or all of one person's."""
@@ -247,19 +247,19 @@ def scale_words(value: Any) -> list[str]:
     """The words of a scale from the lowest to the highest point, a list or with | between them; none where it has numbers."""
     parts = value.split("|") if isinstance(value, str) else value if isinstance(value, list) else []
     words = [part.strip() for part in parts if isinstance(part, str) and _is_word(part)]
-    return words if len(words) == len(parts) > 1 and len(set(map(_folded, words))) == len(words) else []
+    return words if len(words) == len(parts) > 1 and len(set(map(folded_word, words))) == len(words) else []
 
 
 def words_of(criterion: Criterion) -> dict[str, int]:
     """{a word, in one spelling: the point that it stands for} of the words that the campaign gives a scale's points."""
     ends = [(criterion.low, criterion.low_label), (criterion.high, criterion.high_label)]
     anchors = [(int(point), word) for point, word in criterion.anchors.items()]
-    return {_folded(word): point for point, word in [*ends, *anchors] if word.strip()}
+    return {folded_word(word): point for point, word in [*ends, *anchors] if word.strip()}
 
 
 def known_words(criteria: Iterable[Criterion], scale: Any = None) -> set[str]:
     """The words that stand for points, in one spelling; scale: as somebody typed it for a file."""
-    listed = {_folded(word) for word in scale_words(scale)}
+    listed = {folded_word(word) for word in scale_words(scale)}
     return listed.union(*(words_of(criterion) for criterion in criteria))
 
 
@@ -269,10 +269,6 @@ def _is_word(text: str) -> bool:
         return math.isnan(float(text))
     except ValueError:
         return bool(LETTER.search(text))
-
-
-def _folded(word: str) -> str:
-    return " ".join(word.split()).casefold()
 
 
 def _scale(row: Row) -> tuple[int, int] | None:

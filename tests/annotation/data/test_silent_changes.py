@@ -4,6 +4,7 @@ or what was taken for granted is said. The right values stand beside each file, 
 import csv
 import io
 import json
+import unicodedata
 from pathlib import Path
 
 import openpyxl
@@ -229,6 +230,13 @@ class TestColumns:
         assert (account["rows"], account["new"]["outputs"], account["left_out"]) == (4, 3, {"has no output": 1})
         assert account["listed"] == [["wide.csv", 3, "has no output"]]
 
+    def test_a_criterion_that_is_called_as_the_column_of_criteria_may_be(self, installation, tmp_path):
+        """Quality is another name of that column, too; here it holds the scores."""
+        rows = [["context_id", "system", "annotator", "Quality"], ["c1", "alpha", "ann", "4"], ["c1", "beta", "ann", ""]]
+        file = written(tmp_path, "wide.csv", table(rows))
+        stored, _, account = everywhere(installation, "scores", str(file), scores, on="common.outputs.jsonl")
+        assert stored == [("c1", "alpha", "Quality", "ann", 4)] and account["left_out"] == {"has no score": 1}
+
     def test_the_page_sees_as_much_as_the_command(self, installation, tmp_path):
         """Whose first five rows are of one system, so that these alone do not show that id numbers the rows."""
         rows = [[n, f"Question {n % 9}", s, f"{s} {n}"] for n, s in enumerate(["elm"] * 9 + ["fir"] * 9)]
@@ -261,6 +269,15 @@ def test_scales_whose_name_says_that_the_lowest_is_best(name):
 )
 def test_scales_whose_name_says_that_the_highest_is_best(name):
     assert not may_be_low(name)
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+def test_words_of_a_scale_composed_or_not(texts, tmp_path, form):
+    """As macOS writes them, ä is two characters."""
+    texts.criteria.update(low=1, high=3)
+    rows = [[*ABOUT, "scale"], ["c1", "elm", "Quality", "ann", unicodedata.normalize(form, "mäßig"), "schlecht | mäßig | gut"]]
+    import_scores(texts, written(tmp_path, "s.csv", table(rows)))
+    assert [value for *_, value in scores(texts)] == [2]
 
 
 @pytest.mark.parametrize(("start", "end"), [(4, 7), (5, 8)])
