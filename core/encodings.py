@@ -95,4 +95,4 @@ def _utf_16_lines(first: bytes, file: BinaryIO, name: str) -> Iterator[tuple[int
         text = content.decode("utf-16")
     except UnicodeDecodeError as error:
         raise refusal(name, None, f"is not UTF-16 (at byte {error.start + 1}); save the file as UTF-8") from None
-    yield from enumerate(io.StringIO(text, newline=None), start=1)
+    yield from enumerate(io.StringIO(text, newline=""), start=1)

@@ -182,6 +182,9 @@ class Corpus(RowsImport):
             self.new_checkpoints.append(known)
         elif iteration is not None and known.iteration is not None and known.iteration != iteration:
             raise BadField("iteration", f"is {iteration}, but checkpoint {quoted(name)} was given as {known.iteration}")
+        elif total is not None and known.total_iterations is not None and known.total_iterations != total:
+            said = f"is {total}, but checkpoint {quoted(name)} was given with {known.total_iterations}"
+            raise BadField("total_iterations", said)
         return known
 
     def output(self, context, system, checkpoint, sample, text, field_name, metadata=None) -> Output:

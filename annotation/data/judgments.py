@@ -7,7 +7,7 @@ from annotation.data.contradictions import Contradictions
 from annotation.data.corpus import Corpus, Imported
 from annotation.data.insertion import Insertion, give_keys
 from annotation.data.known import KnownRows
-from annotation.data.scores import TOOK, UNSAID, Annotators, answered_at, came_with
+from annotation.data.scores import TOOK, UNSAID, Annotators, answered_at, came_again, came_with
 from annotation.data.spellings import Spellings, folded
 from annotation.models import Campaign, Context, Criterion, Output, PairwiseJudgment
 from annotation.outcome import MARKS, NEITHER, Outcome, mark_of, outcome_named, points_of, side_and_strength, side_named
@@ -54,6 +54,7 @@ class JudgmentsImport(Corpus):
         self.contradictions = Contradictions(self.way_of_contradictions)
         self.cut, self.other_beside, self.neither, self.numbers, self.marked = 0, 0, 0, 0, 0
         self.scales: Counter[str] = Counter()  # of numbers in choices
+        self.other_comments = 0  # of answers that came again
         self.sides = 0  # rows that do not say which side stood on the left
 
     def take(self, row: Row) -> None:
@@ -87,6 +88,7 @@ class JudgmentsImport(Corpus):
         elif self.judgments[key] == choice and (key not in self.new or self.beside[key] == _beside(given.detail)):
             self.contradictions.again(key, row, moment)
             self.other_beside += _beside(given.detail) != self.beside[key]
+            self.other_comments += key in self.new and self.new[key].reason != reason
             return
         else:
             wrong = BadField("choice", f"is not what {quoted(annotator.name)} already said about this pair")
@@ -149,6 +151,7 @@ class JudgmentsImport(Corpus):
         )
         people = self.annotators.assumed() + self.criterion_names.sentences("criterion")
         sides = [NO_SIDES.format(self.sides)] if self.sides else []
+        cut += came_again(self.other_comments)
         return [*super().assumed(), *people, *sides, *cut, *stay, *neither, *self._strengths(), *self._both_bad()]
 
     def points(self) -> int:

@@ -48,12 +48,13 @@ class OutputsImport(Corpus):
         self.unit = costs.unit_of(self.campaign)
         self.costs: dict[str, float] = {s.name: s.cost for s in self.systems.values() if s.cost is not None}
         self.new_costs: list[System] = []
+        self.said_human: dict[str, bool] = {}  # by system, whether its rows say that people wrote what it has
         self.others: list[tuple[Output, dict]] = []  # of each row its columns that are no field
 
     def take(self, row: Row) -> None:
         context = self.context(row)
         name = row.name("system", default=self.only)
-        if row.truth("human_written"):
+        if self._is_human(row, name):
             self.human.add(name)
         system = self.system(name)
         if self.only not in (None, system.name):
@@ -74,6 +75,13 @@ class OutputsImport(Corpus):
             if text not in known:
                 self.new_references.append(Reference(context=context, number=len(known), text=text))
                 known.append(text)
+
+    def _is_human(self, row: Row, name: str) -> bool:
+        """What a row says of its whole system; raises BadField where another says otherwise."""
+        is_human = row.truth("human_written")
+        if row.get("human_written") not in (None, "") and self.said_human.setdefault(name, is_human) != is_human:
+            raise BadField("human_written", f"is true in some rows of the system {quoted(name)} and false in others")
+        return is_human
 
     def _cost(self, row: Row, system: System) -> None:
         if row.get("system_cost") in (None, ""):

@@ -36,6 +36,11 @@ def came_with(row: Row, *fields: str) -> dict[str, str | float]:
     return {name: row.number(name) if name in TOOK else row.text(name) for name in filled}
 
 
+def came_again(count: int) -> list[str]:
+    """What must be said of answers that stand in a file twice, with different comments."""
+    return [f"Answers that came again with another comment, of which the first stays: {count:,}."] if count else []
+
+
 def answered_at(answer: Answer, moment: datetime | None) -> Answer:
     """The answer, given when its row says; without a time, now."""
     if moment is not None:
@@ -109,6 +114,7 @@ class ScoresImport(RowsImport):
         self.new_criteria: list[Criterion] = []
         self.new: dict[tuple, LikertScore] = {}
         self.contradictions = Contradictions(self.way_of_contradictions)
+        self.other_comments = 0  # of answers that came again
         answered = store.used_criteria(self.campaign)
         self.open = {c.name for c in self.criteria.values() if c.pk not in answered}  # whose direction can still be said
         self.said: dict[str, str] = {}  # which end of a criterion's scale the file calls the best
@@ -149,6 +155,8 @@ class ScoresImport(RowsImport):
             self.contradictions.first(key, row, moment)
         elif self.answers[key] == told:
             self.contradictions.again(key, row, moment)
+            if earlier := self.new.get(key):
+                self.other_comments += (earlier.detail or {}).get("reason") != beside.get("reason")
             if key in self.conditional:
                 self.conditional[key].append(place_of(row))
             return
@@ -314,7 +322,8 @@ class ScoresImport(RowsImport):
     def assumed(self) -> list[str]:
         turned = [f"On {quoted(c.name)} the {c.best}est value is the best, as the file says." for c in self.turned]
         names = [*self.annotators.assumed(), *self.criterion_names.sentences("criterion")]
-        return [*self.corpus.assumed(), *names, *turned, *self._words(), *self._ranks(), *self._remarks(), *self._over()]
+        said = [*self.corpus.assumed(), *names, *turned, *came_again(self.other_comments)]
+        return [*said, *self._words(), *self._ranks(), *self._remarks(), *self._over()]
 
     def _remarks(self) -> list[str]:
         said = [self.asked.remarks(self.criteria[name], [v for _, v in answers]) for name, answers in self._unscaled().items()]

@@ -111,6 +111,23 @@ class TestTwoThingsAtOnce:
             with pytest.raises(ImportRefused, match="field 'cannot_say': is true, and choice is"):
                 import_judgments(texts, written(tmp_path, "j.csv", table([header, ["c1", "elm", "fir", "ann", choice, "yes"]])))
 
+    @pytest.mark.parametrize(("column", "values"), [("human_written", ("yes", "no")), ("total_iterations", ("100", "200"))])
+    def test_what_is_said_of_a_whole_system_or_checkpoint(self, campaign, tmp_path, column, values):
+        rows = [[*row, "10", value] for row, value in zip((TEXTS[0], TEXTS[2]), values, strict=True)]
+        file = written(tmp_path, "o.csv", table([[*HEADER, "iteration", column], *rows]))
+        with pytest.raises(ImportRefused, match=f"line 3, field '{column}': is "):
+            import_outputs(campaign, file)
+
+    def test_two_comments_on_one_answer(self, texts, tmp_path):
+        said = "Answers that came again with another comment, of which the first stays: 1."
+        rows = [["c1", "elm", "Quality", "ann", "40", comment] for comment in ("good", "bad", "good")]
+        done = import_scores(texts, written(tmp_path, "s.csv", table([[*ABOUT, "reason"], *rows])))
+        assert said in done.assumed and LikertScore.objects.get().detail == {"reason": "good"}
+        header = ["context_id", "system_a", "system_b", "annotator", "choice", "reason"]
+        rows = [["c1", "elm", "fir", "ann", "A", "good"], ["c1", "fir", "elm", "ann", "B", "bad"]]
+        done = import_judgments(texts, written(tmp_path, "j.csv", table([header, *rows])))
+        assert said in done.assumed and PairwiseJudgment.objects.get().reason == "good"
+
     def test_what_stands_beside_a_text_that_is_here(self, campaign, tmp_path):
         """A context has the metadata and the knowledge of its first row, and an output the figures of its own."""
         rows = [dict(zip(HEADER, row)) | {"metadata": {"topic": "tea"}, "logprob": -1.5} for row in TEXTS]
@@ -210,6 +227,12 @@ class TestColumns:
         names = ["\ufeff\ufeffcontext_id", "context\u200b", "\u00a0system", "output"]
         import_outputs(campaign, written(tmp_path, "o.csv", table([names, *TEXTS])))
         assert outputs(campaign) == sorted((c, (text,), s, said) for c, text, s, said in TEXTS)
+
+    @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+    def test_ends_of_lines_inside_of_texts_stay(self, campaign, tmp_path, encoding):
+        rows = [["c1", "Q", "elm", "a\r\nb"], ["c2", "R", "elm", "a\nb"]]
+        import_outputs(campaign, written(tmp_path, "o.csv", table([HEADER, *rows]).encode(encoding)))
+        assert [text for *_, text in outputs(campaign)] == ["a\r\nb", "a\nb"]
 
     def test_another_column_may_be_it(self, campaign, tmp_path):
         rows = [["1", "cnn", "Question 1", "elm", "Gladly."], ["2", "cnn", "Question 2", "elm", "No."]]
