@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from annotation.api.request_fields import KnownFields
+from annotation.api.request_fields import KnownFields, ShortList
 from annotation.api.serializers import LARGEST, JobSerializer
 from annotation.models import Context, Job
 from evaluator.comparator.settings import MAX_SEED
@@ -109,7 +109,7 @@ class OutputSerializer(serializers.Serializer):
 
 class RunReportSerializer(serializers.Serializer):
     step = steps()
-    outputs = serializers.ListField(
+    outputs = ShortList(
         child=OutputSerializer(),
         min_length=1,
         max_length=registry.MOST_CONTEXTS,

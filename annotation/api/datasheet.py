@@ -8,7 +8,7 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.request_fields import KnownFields
+from annotation.api.request_fields import KnownFields, ShortList
 from annotation.assessment.datasheet.own_words import Written, write
 from annotation.assessment.datasheet.questions import MOST_CHARACTERS
 from annotation.assessment.datasheet.sheet import SheetAnswer, counts, datasheet
@@ -25,7 +25,7 @@ class SheetAnswerSerializer(KnownFields, serializers.Serializer):
 
     number = serializers.CharField(max_length=10, source="question.number")
     criterion = serializers.CharField(max_length=100, source="criterion.name", default=None, allow_null=True)
-    chosen = serializers.ListField(child=serializers.IntegerField(), source="own.chosen", default=list, max_length=100)
+    chosen = ShortList(child=serializers.IntegerField(), source="own.chosen", default=list, max_length=100)
     text = serializers.CharField(source="own.text", default="", allow_blank=True, max_length=MOST_CHARACTERS)
     question = serializers.CharField(source="question.words", read_only=True)
     options = serializers.ListField(child=serializers.CharField(), source="question.options", read_only=True)
@@ -38,7 +38,7 @@ class SheetAnswerSerializer(KnownFields, serializers.Serializer):
 
 
 class SheetSerializer(KnownFields, serializers.Serializer):
-    answers = SheetAnswerSerializer(many=True)
+    answers = SheetAnswerSerializer(many=True, max_length=MOST_ANSWERS)
     answered = serializers.IntegerField(read_only=True)
     asked = serializers.IntegerField(read_only=True)
 
@@ -58,10 +58,7 @@ class DatasheetActions:
         if request.method == "PATCH":
             asked = SheetSerializer(data=request.data)
             asked.is_valid(raise_exception=True)
-            rows = asked.validated_data["answers"]
-            if len(rows) > MOST_ANSWERS:
-                raise errors.Refused(f"At most {MOST_ANSWERS:,} answers at a time.")
-            write(campaign, request.user, [_written(campaign, row) for row in rows])
+            write(campaign, request.user, [_written(campaign, row) for row in asked.validated_data["answers"]])
         sheet = datasheet(campaign, latest_snapshot(campaign))
         answered, asked_count = counts(sheet)
         return Response(SheetSerializer({"answers": sheet, "answered": answered, "asked": asked_count}).data)

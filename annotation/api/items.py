@@ -11,7 +11,7 @@ from rest_framework.parsers import MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from annotation.api.request_fields import KnownFields
+from annotation.api.request_fields import KnownFields, ShortList
 from annotation.api.serializers import ItemSerializer
 from annotation.campaigns import images, item_reports, known_answers
 from annotation.campaigns.item_list import item_with_texts, reports
@@ -60,9 +60,7 @@ class ReplySerializer(KnownFields, serializers.Serializer):
 
 
 class ImagesSerializer(KnownFields, serializers.Serializer):
-    images = serializers.ListField(
-        child=serializers.FileField(), max_length=100, help_text="PNG, JPEG, GIF or WebP, 5 MB each."
-    )
+    images = ShortList(child=serializers.FileField(), max_length=100, help_text="PNG, JPEG, GIF or WebP, 5 MB each.")
 
 
 class ImageNamesSerializer(serializers.Serializer):

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from django.http import QueryDict
-from rest_framework.serializers import Serializer, ValidationError
+from rest_framework.serializers import ListField, Serializer, ValidationError
 
 from core.errors import shortened
 
@@ -31,6 +31,15 @@ class KnownFields(Serializer):
 
     def _known(self) -> list[str]:
         return [*self.fields, *self.returned]
+
+
+class ShortList(ListField):
+    """Of a request. One that is too long is refused before its entries are looked at, each of which might have an error."""
+
+    def run_child_validation(self, data):
+        if len(data) > self.max_length:
+            raise ValidationError(self.error_messages["max_length"].format(max_length=self.max_length))
+        return super().run_child_validation(data)
 
 
 def refuse_unknown(shape: type[Serializer], data) -> None:

@@ -5,7 +5,7 @@ from datetime import datetime
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from annotation.api.request_fields import KnownFields
+from annotation.api.request_fields import KnownFields, ShortList
 from annotation.assessment.acceptance import accepted
 from annotation.assessment.numbers import numbers
 from annotation.campaigns.protocol import CriterionSpec
@@ -186,32 +186,32 @@ class ImportSerializer(KnownFields, serializers.Serializer):
         "name its `group`, a topic or source document; all rows of one context name the same.",
     )
     dry_run = serializers.BooleanField(default=False, help_text="Only check; store nothing.")
-    human_systems = serializers.ListField(
+    human_systems = ShortList(
         child=serializers.CharField(max_length=200),
         required=False,
         max_length=100,
         help_text="For outputs: systems whose texts people wrote.",
     )
     system = serializers.CharField(max_length=200, required=False, help_text="For outputs: every row is this system's.")
-    systems = serializers.ListField(
+    systems = ShortList(
         child=serializers.CharField(max_length=200),
         required=False,
         max_length=1000,
         help_text="For outputs: columns that each hold one system's outputs.",
     )
-    aspects = serializers.ListField(
+    aspects = ShortList(
         child=serializers.CharField(max_length=100),
         required=False,
         max_length=1000,
         help_text="For scores: columns that each hold one criterion's scores.",
     )
-    raters = serializers.ListField(
+    raters = ShortList(
         child=serializers.CharField(max_length=200),
         required=False,
         max_length=1000,
         help_text="For scores: columns that each hold one annotator's scores.",
     )
-    judges = serializers.ListField(
+    judges = ShortList(
         child=serializers.CharField(max_length=100),
         required=False,
         max_length=1000,

@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 from annotation.access import campaign_for_researcher
 from annotation.api.campaigns import valid
 from annotation.api.repeats import HEADER, once
-from annotation.api.request_fields import KnownFields
+from annotation.api.request_fields import KnownFields, ShortList
 from annotation.api.serializers import ImportedSerializer, JobSerializer
 from annotation.data.uploads import read_at_once
 from core.errors import Refused
@@ -32,10 +32,8 @@ class TrainingSerializer(KnownFields, serializers.Serializer):
         max_length=100, required=False, allow_null=True, allow_blank=True,
         help_text="Whose scores; empty: judgments of pairs alone; null: the campaign's first criterion with scores.",
     )  # fmt: skip
-    others = serializers.ListField(child=serializers.CharField(max_length=100), required=False, max_length=50)
-    beside = serializers.ListField(
-        child=serializers.SlugField(), required=False, max_length=50, help_text="Campaigns to learn from too."
-    )
+    others = ShortList(child=serializers.CharField(max_length=100), required=False, max_length=50)
+    beside = ShortList(child=serializers.SlugField(), required=False, max_length=50, help_text="Campaigns to learn from too.")
     recipe = serializers.ChoiceField(choices=["", *RECIPES], required=False)
     human = serializers.BooleanField(required=False, allow_null=True, help_text="Whether people's judgments are learnt from.")
     architecture = serializers.ChoiceField(choices=ARCHITECTURES, required=False)

@@ -10,7 +10,7 @@ from rest_framework.views import APIView
 
 from annotation.access import campaign_for_researcher
 from annotation.api.campaigns import valid
-from annotation.api.request_fields import KnownFields
+from annotation.api.request_fields import KnownFields, ShortList
 from annotation.api.serializers import JobSerializer
 from annotation.snapshots import latest_snapshot
 from evaluator import model_settings, prompts
@@ -30,7 +30,7 @@ MOST_SHOWN = 100  # times that judges were asked again
 class EvaluateSerializer(KnownFields, serializers.Serializer):
     criterion = serializers.CharField(max_length=100, required=False, allow_blank=True)
     annotators = serializers.ChoiceField(choices=list(EPSILON), default="crowd")
-    judges = serializers.ListField(
+    judges = ShortList(
         child=serializers.CharField(max_length=LONGEST_NAME),
         required=False,
         max_length=50,
@@ -65,7 +65,7 @@ class ModelSerializer(NamedSerializer):
 
 
 class JurySerializer(NamedSerializer):
-    judges = serializers.ListField(child=serializers.CharField(max_length=LONGEST_NAME), min_length=2, max_length=MOST_JURORS)
+    judges = ShortList(child=serializers.CharField(max_length=LONGEST_NAME), min_length=2, max_length=MOST_JURORS)
     by = serializers.ChoiceField(choices=WAYS, default=WAYS[0])
 
 

@@ -122,6 +122,24 @@ def test_what_a_request_reads_itself_is_not_long(alice, monkeypatch):
         assert "is longer than 1 MB" in text(page), door
 
 
+@pytest.mark.parametrize(
+    ("method", "door", "field"),
+    [
+        ("PATCH", "quality/datasheet/", "answers"),
+        ("POST", "judges/", "judges"),
+        ("POST", "judges/juries/", "judges"),
+        ("POST", "trainings/", "others"),
+    ],
+)
+@pytest.mark.parametrize("entry", ["1", "[1]", '{"a": 1}'])
+def test_entries_of_a_list_that_is_too_long_are_not_looked_at(alice, method, door, field, entry):
+    body = f'{{"{field}": [{",".join([entry] * 50_000)}]}}'
+    begin = time.process_time()
+    answer = alice.client.generic(method, f"/api/campaigns/talk/{door}", body, content_type="application/json")
+    assert answer.status_code == 400 and "no more than" in answer.json()["message"]
+    assert time.process_time() - begin < 0.5
+
+
 def test_another_answer_under_a_key_is_not_said_to_be_stored(world):
     world.sign_in(world.bob)
     form = hidden(world.get("annotate/?start=1"))
