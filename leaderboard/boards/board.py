@@ -26,7 +26,9 @@ from leaderboard.boards.panels import (
     ThreeScores,
 )
 
-SCHEMA = 2  # since 2, a doubt says of how many outputs a judge of single outputs said nothing
+# Since 2, a doubt says of how many outputs a judge of single outputs said nothing; since 3, scores of a board from scores and
+# judgments of pairs stand on the scale, and where the latter alone were read, in their unit.
+SCHEMA = 3
 
 MethodName = Literal[
     "mixed-model",
@@ -54,6 +56,10 @@ class BoardQuestion:
     high: float | None = None
     best: Literal["high", "low"] = "high"
     asked_only: str = ""
+
+    def of_shares(self) -> BoardQuestion:
+        """The same where its estimates are chances to be preferred, which no scale bounds."""
+        return replace(self, unit="share", low=None, high=None)
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ from leaderboard.rating import ranking
 from leaderboard.rating.prediction_powered import worth_by_chance
 
 Json = Mapping[str, Any]
+OF_PAIRS = ("bradley-terry-mixed-model", "plackett-luce")  # methods whose own estimates are chances to be preferred
 
 
 def older_board(tournament: Tournament) -> Board:
@@ -42,9 +43,18 @@ def upgraded(board: Board) -> Board:
     """A board as it was stored, in today's schema."""
     if board.schema >= SCHEMA:
         return board
-    silent = _silent(board)
+    if board.question.unit == "points" and board.method.name in OF_PAIRS and any(row.own for row in board.standings):
+        board = replace(board, question=board.question.of_shares())
+    if board.method.name == "joint-mixed-model":  # what was kept as scores were distances from the mean
+        narrow = board.narrow and replace(board.narrow, standings=_without_own(board.narrow.standings))
+        board = replace(board, standings=_without_own(board.standings), narrow=narrow)
+    silent = _silent(board) if board.schema < 2 else ""
     doubts = (*board.doubts, Doubt("unjudged", silent)) if silent else board.doubts
     return replace(board, schema=SCHEMA, doubts=doubts)
+
+
+def _without_own(rows: Sequence[Standing]) -> tuple[Standing, ...]:
+    return tuple(replace(row, own=None) for row in rows)
 
 
 def _silent(board: Board) -> str:

@@ -103,7 +103,8 @@ class Reading:
     a variance of its own; scores: whether scores were read; shown: how surely differences are known, by what the answers show
     (None: by the model, whose variances are those of more answers); look: how often
     these answers were read as they grew, this time included; answered: the answers, where the fit has their weights;
-    omitted: how many more answers were given that would make differences less surely known."""
+    omitted: how many more answers were given that would make differences less surely known; origin: (s,) what levels count
+    from, where the effects are apart from a mean (None: from 0), NaN where that is not known."""
 
     fit: Fit
     systems: Floats
@@ -117,6 +118,7 @@ class Reading:
     look: int = 1
     answered: Answered | None = None
     omitted: int = 0
+    origin: Floats | None = None
 
     @property
     def rating(self) -> Floats:
@@ -126,7 +128,7 @@ class Reading:
     @property
     def level(self) -> Floats:
         """(s,) where each system stands on the scores' scale"""
-        return np.asarray(self.systems @ self.fit.effects)
+        return np.asarray(self.systems @ self.fit.effects + (0.0 if self.origin is None else self.origin))
 
     @property
     def leaning_weights(self) -> Floats:

@@ -7,7 +7,7 @@ import numpy as np
 from evaluator.judges.protocol import Verdicts
 from leaderboard.boards import row_facts
 from leaderboard.boards.basis import BoardBasis, BoardPeople, JudgeUsage
-from leaderboard.boards.board import Board, Doubt, Method, MethodName, Population
+from leaderboard.boards.board import Board, BoardQuestion, Doubt, Method, MethodName, Population
 from leaderboard.boards.panels import Alternative, Category, ThreeScores
 from leaderboard.models import Tournament
 from leaderboard.rating.games import Games, Standings
@@ -16,6 +16,7 @@ from leaderboard.rating.rankings.board import RankingsReading
 from leaderboard.tournaments import rate, standings
 from leaderboard.tournaments.diagnostics import Diagnostics, in_order
 from leaderboard.tournaments.entrants import Entrants
+from leaderboard.tournaments.own_unit import PreferenceShare
 from leaderboard.tournaments.rate import Rated
 
 CORRECTED: MethodName = "corrected-mixed-model"
@@ -68,7 +69,7 @@ def assembled(tournament: Tournament, entrants: Entrants, found: Found, means: l
     length, reading = found.beside.length, found.reading
     rankings = reading.rankings if isinstance(reading, RankingsReading) and not rated.is_corrected else 0
     board = Board(
-        question=row_facts.question(tournament),
+        question=question(tournament, found),
         basis=basis(tournament, found),
         method=replace(method(tournament, found), campaign_looks=row_facts.campaign_looks(tournament)),
         population=population(tournament, found),
@@ -87,6 +88,13 @@ def assembled(tournament: Tournament, entrants: Entrants, found: Found, means: l
         sides=found.beside.sides,
     )
     return board.of_those_present()
+
+
+def question(tournament: Tournament, found: Found) -> BoardQuestion:
+    """What was asked, in the unit that its estimates are in: of a criterion's scores and judgments of pairs, the latter may
+    have been read alone."""
+    asked = row_facts.question(tournament)
+    return asked.of_shares() if isinstance(found.rated.own, PreferenceShare) else asked
 
 
 def method(tournament: Tournament, found: Found) -> Method:

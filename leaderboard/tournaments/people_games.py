@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -69,6 +69,16 @@ class PeopleAnswers:
         first, second, outcome, judge, sheet = (column[pairs] for column in columns)
         scored = self.scored[scores], self.scorer[scores], self.value[scores]
         return PeopleAnswers(*scored, first, second, outcome, judge, sheet, 0, self.sign, conditional=self.conditional)
+
+    def read_by(self, reading: Reading) -> PeopleAnswers:
+        """Those that the reading rests on: one kind, where the other would make all less sure."""
+        if not reading.omitted:
+            return self
+        scores, pairs = (slice(None), slice(0)) if reading.scores else (slice(0), slice(None))
+        scored = {name: getattr(self, name)[scores] for name in ("scored", "scorer", "value")}
+        return replace(
+            self, **scored, **{name: getattr(self, name)[pairs] for name in ("first", "second", "outcome", "judge", "sheet")}
+        )
 
     def contexts(self, entrants: Entrants) -> np.ndarray:
         """The numbers of the contexts with an answer."""

@@ -87,6 +87,7 @@ def rate_people(
 ) -> Rated:
     """What people's answers say, in ratings. A system's games are its answers; it won, tied and lost where one person had two
     outputs of a context before them. whole: with the chances to be the best, and what is known of these annotators alone?"""
+    answers = answers.read_by(reading)
     n, board = len(entrants.systems), reading.board(population)
     games = between_systems(entrants, games_of(entrants, answers, RESAMPLING_SEED))
     spread = np.sqrt(np.maximum(np.diag(board.covariance), 0.0))

@@ -55,6 +55,8 @@ def _own(own: OwnUnit | None, i: int, *ratings: float) -> Estimate | None:
     if own is None:
         return None
     value, *ends = (round(own.of(i, float(rating)), 4) for rating in ratings)
+    if not np.isfinite(value):
+        return None
     return Estimate(value, *sorted(ends))
 
 

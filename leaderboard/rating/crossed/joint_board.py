@@ -123,7 +123,18 @@ def _reading(
     for one, turn in zip((scores, pairs), turns):
         by_context[: len(one.by_context)] += one.by_context @ turn.T @ basis.T
     people = int(annotator.max()) + 1
-    return Reading(fit, basis, unit, component, people, by_context, scores.variances, True, shown)
+    origin = _origin(scores, basis @ effects, component)
+    return Reading(fit, basis, unit, component, people, by_context, scores.variances, True, shown, origin=origin)
+
+
+def _origin(scores: Reading, systems: Floats, component: NDArray[np.int64]) -> Floats:
+    """(s,) what a system's effect is added to, to stand on the scores' scale: so that those of a group that were scored are on
+    the mean where their scores put them; NaN where none of it was. systems: (s,) their effects"""
+    scored = np.abs(scores.systems).sum(1) > 0
+    apart = np.where(scored, scores.level - systems, 0.0)
+    with np.errstate(invalid="ignore"):
+        mean = np.bincount(component, apart) / np.bincount(component, scored)
+    return np.asarray(mean[component])
 
 
 def _parted(reading: Reading, systems: Floats) -> Floats:
