@@ -102,7 +102,7 @@ class SystemsView(APIView):
     @extend_schema(responses=SystemSerializer(many=True))
     def get(self, request, slug):
         campaign = campaign_for_researcher(request.user, slug)
-        return Response(SystemSerializer(overviews.systems(campaign), many=True).data)
+        return Response(SystemSerializer(overviews.systems(campaign, queries.opened(campaign)), many=True).data)
 
     @extend_schema(request=NewSystemSerializer, responses={201: SystemSerializer}, parameters=[HEADER])
     @once

@@ -129,8 +129,8 @@ class Board:
     or of no people; groups: systems that can be compared, directly or through others; absent: systems without an answer or a
     game, which stand nowhere else; joining: what would join the groups;
     agreement: set when a board is read, since people's board may come later; so are costs, as systems have them
-    now, and since: what became of the snapshot's answers and outputs after it was frozen, in sentences; and newer_than: the day
-    on which it was frozen, where newer answers have come since, else empty."""
+    now, retired: systems that are by now, and since: what became of the snapshot's answers and outputs after it was frozen, in
+    sentences; and newer_than: the day on which it was frozen, where newer answers have come since, else empty."""
 
     question: BoardQuestion
     basis: BoardBasis
@@ -154,6 +154,7 @@ class Board:
     costs: CostPanel | None = None
     since: tuple[str, ...] = ()
     newer_than: str = ""
+    retired: tuple[Name, ...] = ()
     schema: int = SCHEMA
 
     def for_annotators(self) -> Board:

@@ -1,12 +1,12 @@
 """What must be said wherever a board goes, so that nobody takes it for more than it is. Every form of a board prints all of
 it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from leaderboard.boards.basis import AnswersLeftOut
 from leaderboard.boards.board import Board
-from leaderboard.boards.estimates import Joining
+from leaderboard.boards.estimates import Joining, Name
 from leaderboard.boards.wording import by_answers, gate_verdict, question
 
 ORDER_OF_GAMES = (
@@ -45,6 +45,7 @@ def _cautions(board: Board) -> Iterator[tuple[str, str]]:
         yield "left out", left_out(board, found)
     yield "since", since(board)
     yield "newer", newer(board)
+    yield "retired", retired(board)
     yield "looks", looks(board)
     yield "order", ORDER_OF_GAMES if board.method.name == "glicko2-by-game" else ""
     yield "simulated", SIMULATED if board.basis.simulated else ""
@@ -85,7 +86,11 @@ def verdict(board: Board) -> str:
     if not found or found.usable:
         return ""
     what = f"The scores of {question(board)}" if board.question.criterion else "The judgments of pairs"
-    return f"{what} are not accepted: {found.reason or found.verdict}"
+    return not_accepted(what, found.reason or found.verdict)
+
+
+def not_accepted(what: str, why: str) -> str:
+    return f"{what} are not accepted: {why}"
 
 
 def absent(board: Board) -> str:
@@ -93,9 +98,12 @@ def absent(board: Board) -> str:
     if not board.absent:
         return ""
     nothing = "No answer of people counts for" if board.basis.kind == "people" else "No game was played by"
-    more = len(board.absent) - NAMED
-    named = ", ".join(board.absent[:NAMED]) + (f" and {more:,} more" if more > 0 else "")
-    return f"{nothing} {named}, so {'it has' if len(board.absent) == 1 else 'they have'} no rating here."
+    return f"{nothing} {_named(board.absent)}, so {'it has' if len(board.absent) == 1 else 'they have'} no rating here."
+
+
+def _named(systems: Sequence[Name]) -> str:
+    more = len(systems) - NAMED
+    return ", ".join(systems[:NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def groups(board: Board) -> str:
@@ -130,11 +138,16 @@ def left_out(board: Board, found: AnswersLeftOut) -> str:
 
 def since(board: Board) -> str:
     """Where people withdrew, or outputs were replaced, after the snapshot was frozen."""
-    if not board.since:
+    return became(board.provenance.snapshot, board.since)
+
+
+def became(snapshot: str | None, since: Sequence[str]) -> str:
+    """Of a snapshot; since: as `annotation.snapshots.since_frozen` has it."""
+    if not since:
         return ""
-    more = len(board.since) - NAMED
-    said = [*board.since[:NAMED], *([f"And {more:,} more of the kind."] if more > 0 else [])]
-    return f"About its snapshot {board.provenance.snapshot}: {' '.join(said)}"
+    more = len(since) - NAMED
+    said = [*since[:NAMED], *([f"And {more:,} more of the kind."] if more > 0 else [])]
+    return f"About its snapshot {snapshot}: {' '.join(said)}"
 
 
 def newer(board: Board) -> str:
@@ -142,6 +155,14 @@ def newer(board: Board) -> str:
     if not board.newer_than:
         return ""
     return f"Newer answers have come since its snapshot was frozen on {board.newer_than}. They are not in this board."
+
+
+def retired(board: Board) -> str:
+    """Which systems on it take part no more."""
+    if not board.retired:
+        return ""
+    are, them = ("is", "it") if len(board.retired) == 1 else ("are", "them")
+    return f"{_named(board.retired)} {are} retired now. A board that is played today is without {them}."
 
 
 def looks(board: Board) -> str:

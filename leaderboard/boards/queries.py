@@ -3,6 +3,7 @@
 from dataclasses import replace
 from math import inf
 from statistics import median
+from typing import Any
 
 from django.db.models import Q
 
@@ -86,6 +87,12 @@ def _as_new(board: Tournament, other: Tournament) -> bool:
     return board.criterion == other.criterion and (board.snapshot_id or 0) >= (other.snapshot_id or 0)
 
 
+def opened(campaign: Campaign) -> Board | None:
+    """The board itself, as it is said today."""
+    found = default_board(campaign)
+    return alone(found, live=True, today=True) if found else None
+
+
 def asked_board(campaign: Campaign, asked: Asked = ANY, criterion: str | None = None) -> Tournament | None:
     """The newest board of what is asked for, or the one that a leaderboard opens on. Raises Refused for a judge that nobody
     knows."""
@@ -143,7 +150,7 @@ def alone(tournament: Tournament, live: bool = False, today: bool = False) -> Bo
     found = stored(tournament).within_scale()
     if found.basis.judge:
         found = replace(found, basis=replace(found.basis, judge=found.basis.judge.without_answers()))
-    found = replace(found, since=since_frozen(tournament.snapshot), costs=_costs(found, tournament.campaign))
+    found = replace(found, since=since_frozen(tournament.snapshot), **_of_today(found, tournament.campaign))
     found = _with_newer(found, tournament) if today else found
     if not live:
         return found
@@ -157,12 +164,16 @@ def stored(tournament: Tournament) -> Board:
     return upgraded(from_json(Board, tournament.board)) if tournament.board else older_board(tournament)
 
 
-def _costs(board: Board, campaign: Campaign) -> CostPanel | None:
-    """As its systems have them today; None where none is known."""
-    given = campaign.systems.exclude(cost=None).values_list("pk", "cost", "cost_unit")
-    known = {pk: (cost, unit) for pk, cost, unit in given if cost is not None}  # for the type checker
+def _of_today(board: Board, campaign: Campaign) -> dict[str, Any]:
+    """What its systems cost, None where that is known of none, and which are retired."""
+    systems = list(campaign.systems.values_list("pk", "cost", "cost_unit", "retired_at"))
+    known = {pk: (cost, unit) for pk, cost, unit, _ in systems if cost is not None}
     rows = tuple(SystemCost(row.system, known[row.id][0]) for row in board.standings if row.id in known)
-    return CostPanel(next(unit for _, unit in known.values()), rows) if rows else None
+    gone = {pk for pk, *_, retired_at in systems if retired_at}
+    return {
+        "costs": CostPanel(next(unit for _, unit in known.values()), rows) if rows else None,
+        "retired": tuple(row.system for row in board.standings if row.id in gone),
+    }
 
 
 def _with_newer(board: Board, tournament: Tournament) -> Board:

@@ -139,7 +139,7 @@ def slices(category: Category, board: Board) -> list[dict]:
 
 @register.filter
 def ranks(row) -> str:
-    """A rank interval: 2, or 2–4. row: of a board, or a SystemRating."""
+    """A rank interval: 2, or 2–4. row: of a board, or a category's cell."""
     return wording.rank(row)
 
 

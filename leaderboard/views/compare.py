@@ -44,9 +44,8 @@ def history(request, slug):
     shown = asked_board(request, campaign)
     context |= {"boards": board_links(campaign, shown), "shown": shown}
     if shown:
-        played, systems = overviews.history(campaign, shown.basis, shown.criterion, queries.asked_by(shown)[1])
+        played, trees, systems = overviews.history(campaign, shown.basis, shown.criterion, queries.asked_by(shown)[1])
         points = [s | {"points": [p and _numbers(p) for p in s["points"]]} for s in systems]
-        trees = [queries.alone(board, live=True, today=board is played[-1]) for board in played]
         context |= {
             "played": list(zip(played, trees)),
             "systems": systems,
@@ -61,12 +60,12 @@ def breakdown(request, slug):
     context = public_page(request, slug, "breakdown")
     campaign = context["campaign"]
     shown = asked_board(request, campaign)
-    boards, systems = overviews.by_criterion(campaign, *queries.asked_by(shown)) if shown else ([], [])
-    context |= {"boards": board_links(campaign, shown), "shown": shown, "by_criterion": boards, "systems": systems}
+    context |= {"boards": board_links(campaign, shown), "shown": shown}
     if shown:
-        board = queries.alone(shown, live=True, today=True)
-        trees = [board if one.pk == shown.pk else queries.alone(one, live=True) for one in boards]
-        context |= {"board": board, "judged_by": wording.judged_by(board), "trees": trees}
+        trees, systems = overviews.by_criterion(campaign, *queries.asked_by(shown))
+        board = next((tree for tree in trees if tree.provenance.tournament == shown.pk), None)
+        board = board or queries.alone(shown, live=True, today=True)  # of one comparator among several
+        context |= {"board": board, "judged_by": wording.judged_by(board), "trees": trees, "systems": systems}
     return render(request, "leaderboard/breakdown.html", context)
 
 

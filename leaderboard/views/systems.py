@@ -37,9 +37,9 @@ def system_list(request, slug):
             messages.success(request, f"{made.name} takes part. {_what_happens(campaign)}")
             return redirect("system", slug, made.pk)
     found, asked = searched(request, campaign.systems.all(), "name", "description")
-    opened = queries.default_board(campaign)
-    context |= {"form": form, "systems": paged(request, overviews.systems(campaign, found)), "asked": asked}
-    context["board"] = opened and queries.alone(opened, live=True, today=True)
+    board = queries.opened(campaign)
+    systems_there = paged(request, overviews.systems(campaign, board, found))
+    context |= {"form": form, "systems": systems_there, "asked": asked, "board": board}
     return render(request, "leaderboard/systems.html", context, status=422 if request.method == "POST" else 200)
 
 
@@ -107,8 +107,6 @@ def _system_page(request, context, shown: System, describe_form=None, outputs_fo
     campaign = context["campaign"]
     board = queries.default_board(campaign)
     context |= {"system": shown, "boards": overviews.boards_of(shown), "tournament": board}
-    for row in context["boards"]:
-        row.board = queries.alone(row.tournament, live=True, today=True)
     if context["member"]:
         best, worst = samples.best_and_worst(board, shown) if board else ([], [])
         initial = {name: getattr(shown, name) for name in SystemForm.base_fields}

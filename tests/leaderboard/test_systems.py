@@ -1,6 +1,7 @@
 """Systems enter, are renamed, write anew and retire: on their pages and by the API, and nothing is lost by it."""
 
 import json
+import re
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -116,6 +117,22 @@ class TestRegistering:
         if rows != []:  # an empty file does not reach the service
             assert said.replace("'", "&#x27;") in page.content.decode()
         assert world.campaign.systems.count() == 4 and Output.objects.count() == 48
+
+
+class TestRanks:
+    def test_every_page_has_the_ranks_of_the_board(self, world):
+        """Four of five systems were judged, and told apart: nobody may be fifth, and nobody first or second."""
+        systems.register(world.campaign, "New", upload(rows_of(world)), "new.jsonl")
+        on_board = {row.system: (row.rank_low, row.rank_high) for row in queries.board(by_people(world.campaign)).standings}
+        assert on_board == {"Person": (1, 1), "Fine": (2, 2), "Plain": (3, 3), "Poor": (4, 4)}
+        number = re.compile(
+            r'<td class="num">(\d(?:–\d)?)(?: in group \d)?</td>\s*<td class="num">-?\d{3,5}</td>|<strong>([\d–]+)</strong> ·'
+        )
+        for address in (PAGE, "/c/talk/leaderboard/breakdown/", f"{PAGE}{world.campaign.systems.get(name='Poor').pk}/"):
+            found = ["".join(one) for one in number.findall(world.get(world.alice, address).content.decode())]
+            assert found == (
+                ["4"] if address.endswith(f"{world.campaign.systems.get(name='Poor').pk}/") else ["1", "2", "3", "4"]
+            ), address
 
 
 class TestRenaming:

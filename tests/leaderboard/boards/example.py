@@ -127,6 +127,7 @@ def example() -> Board:
         sides=Sides(120, Estimate(0.66, 0.55, 0.75)),
         since=("Outputs of Bee were replaced after it was frozen.",),
         newer_than="2026-11-28",
+        retired=(CAT,),
         costs=CostPanel("US dollars per 1,000 outputs", tuple(map(SystemCost, (ANT, BEE, CAT), (0.25, 3.0, 12.0)))),
         agreement=AgreementPanel(3, "judge:people|seed:0", False, "people", correlation(3), correlation(2)),
     )

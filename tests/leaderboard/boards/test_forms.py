@@ -63,6 +63,7 @@ WARNINGS = {
     "other model": "The server says that other models than v3 gave these replies: tiny-2 5.",
     "since": "About its snapshot 9f2c: Outputs of Bee were replaced after it was frozen.",
     "newer": "Newer answers have come since its snapshot was frozen on 2026-11-28. They are not in this board.",
+    "retired": "Cat is retired now. A board that is played today is without it.",
     "looks": "This is board 3 of this question, each on newer answers.",
     "simulated": "Simulated data: judgments made by a program, not by people.",
 }
@@ -97,6 +98,7 @@ def test_every_warning_is_in_every_form(form):
         doubts=(),
         since=(),
         newer_than="",
+        retired=(),
         method=replace(board.method, campaign_looks=1),
     )
     assert every.cautions(calm) == () and not any(text in words(form, calm) for text in WARNINGS.values())

@@ -111,7 +111,7 @@ class TestPages:
     ):
         by_people(world.campaign, games=5)
         world.client.force_login(world.alice)
-        with django_assert_max_num_queries(15 + 7) as few:
+        with django_assert_max_num_queries(15 + 11) as few:
             assert world.client.get(PAGE).status_code == 200
         by_people(world.campaign)
         with django_assert_num_queries(len(few)):

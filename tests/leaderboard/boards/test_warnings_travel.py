@@ -1,5 +1,5 @@
 """A board with everything wrong at once, through every door: simulated people who disagree, about two groups of systems that
-never met, one of them withdrew since, and another answered since. Each door has to say all five."""
+never met, one of them withdrew since, another answered since, and a system retired since. Each door has to say all six."""
 
 import contextlib
 import html
@@ -21,6 +21,7 @@ from annotation.data.importer import import_judgments
 from annotation.models import Campaign, User
 from leaderboard.models import Tournament
 from leaderboard.publication.contents import contents
+from leaderboard.systems import set_retired
 from tests.evaluator.world import write
 
 pytestmark = pytest.mark.django_db
@@ -49,6 +50,7 @@ def through_every_door(folder) -> dict[str, str]:
     withdraw_annotator(campaign.annotators.get(name="p0"))
     late = [{**disagreeing()[0], "annotator": "p9"}]
     import_judgments(campaign, write(folder, "late.jsonl", late), simulated=True)
+    set_retired(campaign.systems.get(name="m4"), True)
     printed, started = io.StringIO(), io.StringIO()
     call_command("leaderboard", "doors", stdout=printed)
     with contextlib.redirect_stderr(started):
@@ -123,6 +125,18 @@ def test_each_door_says_all_that_is_wrong(said, door):
     assert "m1, m2" in seen and "m3, m4" in seen and "cannot be compared" in seen
     assert "1 annotator withdrew" in seen and "p0 withdrew" not in seen
     assert "newer answers have come since its snapshot was frozen on 20" in seen and "p9" not in seen
+    assert "m4 is retired now" in seen
+
+
+@pytest.mark.parametrize("door", ["page", "leaderboard", "embed"])
+def test_a_retired_system_is_marked_in_its_row(said, door):
+    assert re.findall(r"m\d retired", words(door, said[door])) == ["m4 retired"]
+
+
+@pytest.mark.parametrize("door", ["system", "systems"])
+def test_a_rank_is_one_of_its_group(said, door):
+    """Nobody knows which of two is better, and two is all that are in a group."""
+    assert "1–2 in group " in words(door, said[door]) and "1–4" not in words(door, said[door])
 
 
 def test_a_tournament_that_is_started_warns_once(said):

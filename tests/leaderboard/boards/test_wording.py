@@ -330,6 +330,13 @@ SAID = [
     ),
     (cautions.newer, BOARD, "Newer answers have come since its snapshot was frozen on 2026-11-28. They are not in this board."),
     (cautions.newer, replace(BOARD, newer_than=""), ""),
+    (cautions.retired, BOARD, "Cat is retired now. A board that is played today is without it."),
+    (cautions.retired, replace(BOARD, retired=()), ""),
+    (
+        cautions.retired,
+        replace(BOARD, retired=tuple(f"m{n}" for n in range(12))),
+        f"{', '.join(f'm{n}' for n in range(10))} and 2 more are retired now. A board that is played today is without them.",
+    ),
     (
         cautions.looks,
         BOARD,
@@ -373,6 +380,7 @@ def test_what_is_known_twice_is_said_once():
         "left out",
         "since",
         "newer",
+        "retired",
         "looks",
         "simulated",
     ]
@@ -390,7 +398,7 @@ def test_every_sentence_has_a_test():
     """But those that are numbers or truths, and those that a test of its own has."""
     modules = (wording, diagnoses, cautions)
     said = {say.__name__ for m in modules for say in vars(m).values() if isfunction(say) and say.__module__ == m.__name__}
-    others = {"count", "by_answers", "cautions", "left_out"}
+    others = {"count", "by_answers", "cautions", "left_out", "not_accepted", "became"}
     assert {name for name in said if not name.startswith("_")} - others == {say.__name__ for say, *_ in SAID}
 
 
