@@ -4,7 +4,6 @@ import json
 from typing import Any
 
 from core.version import VERSION
-from leaderboard.boards.cautions import cautions
 from leaderboard.publication.published import Published
 
 AUTHOR = "To be written"
@@ -17,13 +16,12 @@ def title(of: Published) -> str:
 
 
 def abstract(of: Published) -> str:
-    """With the warnings and signatures of its boards."""
+    """With what must be said of the answers and the boards, and the boards' signatures."""
     kept = f"{of.snapshot.scores:,} scores and {of.snapshot.judgments:,} judgments of pairs by {len(_people(of)):,} annotators"
     count = f"{kept}, which the filter kept."
     simulated = ["SIMULATED DATA: programs gave some or all of these answers, not people."] if of.simulated else []
-    warnings = dict.fromkeys(one.text for board in of.boards for one in cautions(board))
     signatures = [f"Board: {board.provenance.signature}." for board in of.boards]
-    return " ".join([*simulated, count, f"SHA-256 {of.snapshot.digest}.", *warnings, *signatures])
+    return " ".join([*simulated, count, f"SHA-256 {of.snapshot.digest}.", *of.warnings, *signatures])
 
 
 def _people(of: Published) -> set[str]:

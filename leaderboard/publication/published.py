@@ -12,11 +12,12 @@ from functools import cached_property, lru_cache
 from django.conf import settings
 
 from annotation import snapshots
-from annotation.models import Campaign, Snapshot
+from annotation.models import Campaign, QualityDecision, Snapshot
 from annotation.outcome import Outcome
-from annotation.snapshots import SnapshotContent
+from annotation.snapshots import SnapshotContent, since_frozen
 from leaderboard.boards import queries
 from leaderboard.boards.board import Board
+from leaderboard.boards.cautions import became, cautions, not_accepted
 from leaderboard.models import Tournament
 
 Place = tuple[str, str, str, int]  # context, system, checkpoint, sample, as a snapshot names an output
@@ -51,13 +52,42 @@ class Published:
     def verdicts(self) -> dict[str, str]:
         """By question, as a rating names it: what was decided about people's answers to it, and why where they are not
         accepted."""
-        decisions = self.snapshot.decisions.select_related("criterion")
-        said = {d: d.verdict if d.is_usable else f"not accepted: {d.report.get('reason') or d.verdict}" for d in decisions}
+        said = {
+            d: d.verdict if d.is_usable else f"not accepted: {d.report.get('reason') or d.verdict}" for d in self._decisions
+        }
         return {d.what if d.criterion else "": text for d, text in said.items()}
+
+    @cached_property
+    def _decisions(self) -> list[QualityDecision]:
+        return list(self.snapshot.decisions.select_related("criterion"))
+
+    @cached_property
+    def warnings(self) -> list[str]:
+        """What must be said of the answers, whether a board rests on them or not, and of the boards; each once."""
+        on_boards = {board.question.criterion for board in self.boards if board.basis.people}
+        said = [
+            not_accepted(_answers_of(decision), decision.report.get("reason") or decision.verdict)
+            for decision in self._decisions
+            if not decision.is_usable and (decision.on_pairs or _criterion(decision) not in on_boards)
+        ]
+        said += [became(self.snapshot.name, since_frozen(self.snapshot))]
+        said += [one.text for board in self.boards for one in cautions(board)]
+        return list(filter(None, dict.fromkeys(said)))
 
     @cached_property
     def texts(self) -> dict[Place, str]:
         return {(o["context"], o["system"], o["checkpoint"], o["sample"]): o["text"] for o in self.content.outputs}
+
+
+def _answers_of(decision: QualityDecision) -> str:
+    if decision.criterion is None:
+        return "The judgments of pairs"
+    return f"The {'judgments' if decision.on_pairs else 'scores'} of {decision.what}"
+
+
+def _criterion(decision: QualityDecision) -> str:
+    """As a board names its question."""
+    return decision.criterion.name if decision.criterion else ""
 
 
 def published(snapshot: Snapshot) -> Published:

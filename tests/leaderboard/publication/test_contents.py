@@ -12,12 +12,13 @@ import pytest
 from django.utils import timezone
 
 from annotation import long_files
+from annotation.annotating.consent import withdraw_annotator
 from annotation.models import AuditEvent, Calculation, Campaign, Job
 from core.errors import Refused
 from leaderboard.archive.admission import admit
 from leaderboard.archive.export import write_archive
 from leaderboard.boards.basis import BoardBasis, BoardJudge
-from leaderboard.publication import download, eval_results
+from leaderboard.publication import citation, download, eval_results
 from leaderboard.publication.card import card
 from leaderboard.publication.contents import as_zip, contents, snapshot_named
 from leaderboard.publication.published import published, slugs
@@ -156,6 +157,18 @@ def test_who_cites_it_knows_what_it_is(files):
     assert card.startswith("---\n") and '"simulated"' in card and "Warning: Simulated data" in card
     assert cff.splitlines()[0] == 'cff-version: "1.2.0"'
     assert "accepted" not in zenodo["title"] and zenodo["description"].count("Simulated data: judgments made by a program") == 1
+
+
+def test_answers_that_no_board_rests_on_bring_their_warnings(made, files, db):
+    """Nobody has played the pairs, of which a fifth are ties: alpha is low. And somebody withdrew since."""
+    of_pairs = "The judgments of pairs are not accepted: "
+    for name in ("README.md", "CITATION.cff", ".zenodo.json"):
+        assert files[name].decode().count(of_pairs) == 1, name
+    snapshot = snapshot_named(made[0].campaign)
+    withdraw_annotator(made[0].campaign.annotators.get(name="Ann"))
+    of = replace(published(snapshot), boards=[])
+    for text in (card(of, []), citation.files(of)["CITATION.cff"], citation.files(of)[".zenodo.json"]):
+        assert "1 annotator withdrew after it was frozen." in text.decode() and of_pairs in text.decode()
 
 
 def test_of_the_campaign_that_comes_back_they_are_the_same(made, db):
