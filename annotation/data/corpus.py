@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 
 from annotation.data.contradictions import Contradictions
 from annotation.data.insertion import Insertion, give_keys
@@ -15,6 +16,8 @@ from core.rowfiles import BadField, NotAnswered, Row
 from core.rows import MISSING, SHEET_ERRORS
 
 SHEET_DATE = re.compile(r"\d{4}-\d\d-\d\dT00:00:00")  # of a cell without a time of day (`core.table_rows`)
+
+LISTED = 5  # outputs that an error names
 
 
 @dataclass
@@ -150,11 +153,36 @@ class Corpus(RowsImport):
         self, context: Context, system: System, checkpoint: Checkpoint | None, sample: int | None, field: str
     ) -> Output:
         """The output that is there. Raises BadField where there is none."""
-        known = self.outputs.get((context.key, system.name, checkpoint.name if checkpoint else "", sample or 0))
+        place = context.key, system.name, checkpoint.name if checkpoint else "", sample or 0
+        known = self.outputs.get(place)
         if known is None:
-            about = f"system {quoted(system.name)} has no output for context_id {quoted(context.key)} in this campaign"
-            raise BadField(field, f"is missing, and {about}")
+            raise BadField(field, f"is missing, and {self.no_output(*place)}")
         return known
+
+    def no_output(self, context: str, system: str, checkpoint: str, sample: int) -> str:
+        """That there is none, and which of the system's outputs for the context are there instead."""
+        there = self._there.get((context, system), [])
+        has_checkpoints = any(name for name, _ in [*there, (checkpoint, sample)])
+        has_samples = any(number for _, number in [*there, (checkpoint, sample)])
+
+        def which(name: str, number: int) -> str:
+            of = [f"checkpoint {quoted(name)}" if name else "without a checkpoint"] if has_checkpoints else []
+            return ", ".join(of + ([f"sample {number}"] if has_samples else []))
+
+        asked = f" ({which(checkpoint, sample)})" if has_checkpoints or has_samples else ""
+        said = f"system {quoted(system)} has no output for context_id {quoted(context)}{asked}"
+        if not there:
+            return said
+        more = f" and {len(there) - LISTED} more" if len(there) > LISTED else ""
+        return f"{said}; there are: {'; '.join(which(*one) for one in there[:LISTED])}{more}"
+
+    @cached_property
+    def _there(self) -> dict[tuple[str, str], list[tuple[str, int]]]:
+        """{(context, system): [(checkpoint, sample)]} of what is there when it is first asked for"""
+        found: dict[tuple[str, str], list[tuple[str, int]]] = {}
+        for context, system, checkpoint, sample in sorted(self.outputs):
+            found.setdefault((context, system), []).append((checkpoint, sample))
+        return found
 
     def system(self, name: str) -> System:
         name = self.spellings.name_of(name)

@@ -206,10 +206,10 @@ class ScoresImport(RowsImport):
         checkpoint = row.name("checkpoint", default="" if iteration is None else str(iteration))
         if system not in self.corpus.systems:
             raise BadField("system", f"{quoted(system)} is no system of this campaign; import its outputs first")
-        output = self.corpus.outputs.get((context, self.corpus.systems[system].name, checkpoint, sample))
+        place = context, self.corpus.systems[system].name, checkpoint, sample
+        output = self.corpus.outputs.get(place)
         if output is None:
-            which = f" (checkpoint {quoted(checkpoint)}, sample {sample})" if checkpoint or sample else ""
-            raise BadField("system", f"{quoted(system)} has no output for context_id {quoted(context)}{which}")
+            raise BadField("system", self.corpus.no_output(*place).removeprefix("system "))
         return output
 
     def context(self, row: Row) -> str:

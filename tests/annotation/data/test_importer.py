@@ -11,6 +11,7 @@ from annotation.models.corpus import key_from
 from core.errors import ImportRefused, Refused
 
 pytestmark = pytest.mark.django_db
+STEPS = "checkpoint 'step-500'; checkpoint 'step-900'"
 
 
 @pytest.fixture
@@ -148,7 +149,7 @@ class TestScores:
             (score(value=True), "field 'score': expected a number, found true"),
             (score("nobody"), "field 'system': 'nobody' is no system of this campaign"),
             (score(context_id="c9"), "field 'context_id': 'c9' is no context of this campaign"),
-            (score(sample=3), "field 'system': 'parrot' has no output for context_id 'c1' (checkpoint '', sample 3)"),
+            (score(sample=3), "field 'system': 'parrot' has no output for context_id 'c1' (sample 3); there are: sample 0"),
             (score(aspect="New", scale=None), "field 'scale': is missing, and 'New' is a new criterion"),
             (score(scale=[0, 1], value=1), "field 'scale': is 0 to 1, but criterion 'Overall' has the scale 1 to 5"),
             (score(value=3), "field 'score': is 3, but 'ann' already gave this output 4"),
@@ -157,6 +158,22 @@ class TestScores:
     def test_a_wrong_row_is_refused_and_nothing_is_half_imported(self, campaign, file, row, expected):
         assert f"line 2, {expected}" in refusal(import_scores, campaign, file(score(), row))
         assert LikertScore.objects.count() == campaign.annotators.count() == campaign.criteria.count() == 0
+
+    @pytest.mark.parametrize(
+        ("row", "expected"),
+        [
+            (score("lstm"), f"(without a checkpoint); there are: {STEPS}"),
+            (score("lstm", checkpoint="step-700"), f"(checkpoint 'step-700'); there are: {STEPS}"),
+            (score("parrot", checkpoint="step-500"), "(checkpoint 'step-500'); there are: without a checkpoint"),
+            (score("lstm", checkpoint="step-500", sample=1), "(checkpoint 'step-500', sample 1); there are: checkpoint 'st"),
+            (score("lstm", context_id="c2"), "'lstm' has no output for context_id 'c2'\n"),
+        ],
+    )  # fmt: skip
+    def test_a_score_of_no_output_says_which_there_are(self, campaign, file, row, expected):
+        """Who scored a system by its name alone has to learn that its outputs are those of checkpoints."""
+        steps = [output("lstm", text=f"at {n}", checkpoint=f"step-{n}") for n in (500, 900)]
+        import_outputs(campaign, file(*steps, output(context="c2", text="x")))
+        assert expected in f"{refusal(import_scores, campaign, file(row))}\n".replace("; nothing was imported", "")
 
     def test_simulated_annotators_mark_the_campaign(self, campaign, file):
         import_scores(campaign, file(score()), simulated=True)

@@ -257,6 +257,12 @@ def test_gzip_of_any(installation, tmp_path, name):
     assert rows[0][-2:] == ("w1", 4)
 
 
+def _checkpoints(folder):
+    path = folder / "lstm.jsonl"
+    path.write_text(json.dumps({"context_id": "c1", "system": "lstm", "output": "x", "checkpoint": "s1"}))
+    return path
+
+
 def test_votes_that_name_outputs_which_are_there(installation, tmp_path):
     """As arenas keep them: context_id and systems, without texts."""
     campaign = installation.campaign("talk", outputs="common.outputs.jsonl")
@@ -264,7 +270,12 @@ def test_votes_that_name_outputs_which_are_there(installation, tmp_path):
     vote = {"context_id": "c1", "system_a": "alpha", "system_b": "beta", "annotator": "ann", "choice": "A"}
     file.write_text(json.dumps(vote))
     assert import_file(campaign, "judgments", file).new["judgments"] == 1
+    import_file(campaign, "outputs", _checkpoints(tmp_path))
     for wrong, sentence in (
+        (
+            {"system_b": "lstm"},
+            r"'lstm' has no output for context_id 'c1' \(without a checkpoint\); there are: checkpoint 's1'",
+        ),
         ({"context_id": "c9"}, "field 'context': is missing, and context_id 'c9' is no context of this campaign"),
         ({"system_b": "new"}, "field 'output_b': is missing, and system 'new' has no output for context_id 'c1'"),
     ):
