@@ -5,6 +5,7 @@ from celery import shared_task
 from annotation import jobs, processes
 from annotation.assessment import calculations, preference_files
 from annotation.assessment.numbers import numbers
+from annotation.campaigns.items import gone
 from annotation.data import uploads
 from annotation.models import Job, Upload
 from annotation.people import notices
@@ -39,7 +40,9 @@ def read_file(job_id: str) -> None:
 @jobs.task_body
 def tell_finished(job_id: str) -> None:
     with jobs.claim(job_id) as claim:
-        claim.report(1.0, f"{notices.tell_finished(claim.job)} e-mails sent")
+        campaign = claim.job.campaign
+        closed = gone(campaign).count() if campaign else 0
+        claim.report(1.0, f"{notices.tell_finished(claim.job, closed)} e-mails sent")
 
 
 @shared_task(name=preference_files.TASK)

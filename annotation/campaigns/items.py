@@ -253,22 +253,27 @@ def _people_of_several(campaign: Campaign) -> dict[tuple[int | None, ...], tuple
 def close_gone(campaign: Campaign) -> None:
     """Hand out no more items whose outputs were replaced or are of an older checkpoint, or whose system is retired. Those
     nobody has begun go; who holds one may answer it."""
-    items = campaign.items.filter(_gone(campaign), purpose=Purpose.EVALUATION)
+    items = gone(campaign)
     if items.exists():
         items.filter(taken=0, assignments=None).delete()
         items.update(places=F("taken"))
     summarize(campaign)
 
 
+def gone(campaign: Campaign):
+    """Items of people's work that are about what plays no more."""
+    return campaign.items.filter(_gone(campaign), purpose=Purpose.EVALUATION)
+
+
 def _gone(campaign: Campaign) -> Q:
-    gone = older(campaign, "output") | older(campaign, "other")
+    about = older(campaign, "output") | older(campaign, "other")
     for side in ("output", "other"):
-        gone |= Q(**{f"{side}__replaced_at__isnull": False}) | Q(**{f"{side}__system__retired_at__isnull": False})
+        about |= Q(**{f"{side}__replaced_at__isnull": False}) | Q(**{f"{side}__system__retired_at__isnull": False})
     several = dict(campaign.items.filter(purpose=Purpose.EVALUATION).exclude(further=[]).values_list("pk", "further"))
     if several:
         playing = {output.pk for output in playing_outputs(campaign)}
-        gone |= Q(pk__in=[pk for pk, further in several.items() if not playing.issuperset(further)])
-    return gone
+        about |= Q(pk__in=[pk for pk, further in several.items() if not playing.issuperset(further)])
+    return about
 
 
 def close_again(*items: int) -> None:

@@ -53,9 +53,10 @@ def note_finished(annotator: Annotator) -> None:
         jobs.enqueue(TASK, f"Tell researchers that {annotator.name} has finished", annotator.campaign)
 
 
-def tell_finished(job: Job) -> int:
+def tell_finished(job: Job, closed: int) -> int:
     """Write to the researchers of the job's campaign who has finished; the last letter says that all items have their answers.
-    Beyond `MAILED_BY_CAMPAIGN` only that one is written. Returns the number of letters sent."""
+    Beyond `MAILED_BY_CAMPAIGN` only that one is written. closed: how many items are about what plays no more. Returns the
+    number of letters sent."""
     campaign = job.campaign
     assert campaign  # TASK is of one
     finished = campaign.audit_events.filter(action=FINISHED, created_at__lte=job.created_at)
@@ -73,12 +74,21 @@ def tell_finished(job: Job) -> int:
     count = campaign.annotators.filter(pk__in=who, withdrawn_at=None).count()
     lines = [
         f"{name} has finished the work on “{title}”. So far, {count} annotator{' has' if count == 1 else 's have'} finished.",
-        "All items have as many answers as planned. You can now assess the quality of the answers." if complete else "",
+        _all_answered(closed) if complete else "",
         f"{settings.SITE_URL}{reverse('quality' if complete else 'live', args=[campaign.slug])}" if settings.SITE_URL else "",
     ]
     text = "\n\n".join(filter(None, lines)) + "\n"
     researchers = User.objects.filter(memberships__campaign=campaign, is_active=True).exclude(email="").distinct()
     return sum(mail.send(user.email, subject, text) for user in researchers)
+
+
+def _all_answered(closed: int) -> str:
+    these, were, have, are = (
+        ("1 item was", "it", "has", "is") if closed == 1 else (f"{closed:,} items were", "they", "have", "are")
+    )
+    early = f" {these} closed with the answers that {were} {have}, since what {were} {are} about takes part no more."
+    which = "All items that are still asked" if closed else "All items"
+    return f"{which} have as many answers as planned.{early if closed else ''} You can now assess the quality of the answers."
 
 
 def _is_complete(campaign: Campaign) -> bool:

@@ -18,6 +18,7 @@ from core import mail
 from core.throttling import MAILED_BY_ACCOUNT, MAILED_BY_CAMPAIGN
 from evaluator import tasks
 from evaluator.models import ComparatorVersion, TrainingRun
+from leaderboard.systems import set_retired
 from tests.annotation.pages import World, text
 
 pytestmark = pytest.mark.django_db
@@ -143,6 +144,21 @@ class TestFinishedAnnotators:
         assert (
             "2 annotators have finished" in last.body and "/c/talk/quality/" in last.body and last.to == ["alice@example.org"]
         )
+
+    def test_items_that_were_closed_early_are_not_called_answered(self, work):
+        """Bob answers one of the two outputs of the system that retires then: nobody else is asked about it."""
+        bob = add_annotator(work.campaign, work.bob)
+        first = next_assignment(bob)
+        answer = {"scores": {str(criterion.pk): criterion.low for criterion in work.campaign.criteria.all()}}
+        submit(bob, first.pk, uuid.uuid4(), answer)
+        set_retired(first.item.output.system, True)
+        self.finish(work, work.bob)
+        self.finish(work, work.charlie)
+        assert self.told()[-1] == "Small talk: all items have their answers"
+        assert (
+            "All items that are still asked have as many answers as planned. 1 item was closed with the answers that it has, "
+            "since what it is about takes part no more."
+        ) in outbox.outbox[-1].body
 
     def test_who_withdrew_is_not_counted(self, work):
         self.finish(work, work.bob)
