@@ -60,7 +60,7 @@ def protocol_of(campaign: Campaign) -> dict:
     """The fields of Protocol as the campaign stands."""
     known = campaign.items.filter(purpose__in=[Purpose.TRAINING, Purpose.QUALIFICATION]).count()
     playing = Item.objects.filter(campaign=campaign, purpose=Purpose.EVALUATION)
-    systems = campaign.systems.filter(Exists(playing.filter(output__system=OuterRef("pk")))).count()
+    systems = campaign.systems.filter(Exists(playing.filter(output__system=OuterRef("pk"))), retired_at=None).count()
     contexts = campaign.contexts.filter(Exists(playing.filter(context=OuterRef("pk")))).count()
     return {name: getattr(campaign, name) for name in KEPT} | {
         "systems": systems if systems > 1 else SYSTEMS,

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotation.annotating.assignment import next_assignment
 from annotation.assessment.charts import power_curve
 from annotation.campaigns import plan
 from annotation.campaigns.protocol import change_campaign
@@ -16,6 +17,7 @@ from annotation.design.plan import Protocol
 from annotation.design.power import LOW_VARIANCE, Scale, detectable_difference
 from annotation.models import Campaign, LikertScore, Output
 from core.errors import Refused
+from leaderboard.systems import set_retired
 from tests.annotation.pages import text
 
 pytestmark = pytest.mark.django_db
@@ -44,6 +46,11 @@ class TestTheNumbers:
         assert (figures["judgments"], figures["annotators"]) == ("18", "3")
         assert (figures["of work"], figures["each"]) == ("8 minutes", "2 minutes")  # 18 * 25 / 60 = 7.5, and a third of it
         assert "there are no timed answers yet" in page
+
+    def test_a_retired_system_is_not_planned_for(self, world):
+        """Somebody has begun an output of one of the three, so that its item stays: two systems x two contexts x three."""
+        set_retired(next_assignment(world.annotator).item.output.system, True)
+        assert plan_figures(text(world.sign_in(world.alice).get("plan/")))["judgments"] == "12"
 
     def test_of_what_if(self, world):
         """50 contexts x 4 systems x 2 people x 30 s = 400 judgments in 3.3 hours."""
