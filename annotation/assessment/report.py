@@ -13,8 +13,10 @@ from annotation.models import Campaign, Snapshot, User
 from annotation.questions import registry
 from annotation.questions.conditions import in_words
 from annotation.snapshots import has_newer_answers
+from core.version import code_version
 
 RELIABILITY = "Reliability: generalizability coefficient of the systems' means over people and contexts, of all answers."
+ITEMS = "Its 95% interval resamples items, and holds for these annotators only."
 OPEN = "(to be written)"
 NOT_YET = "A worker is still looking for them. Without them agreement may look surer than it is: make the report again later."
 FORMATS = {"md": "Markdown", "tex": "LaTeX", "csv": "CSV"}
@@ -67,7 +69,7 @@ def _head(campaign: Campaign, snapshot: Snapshot) -> Section:
     lines = [
         f"Snapshot {snapshot.digest}, frozen {snapshot.created_at:%Y-%m-%d %H:%M} UTC.",
         f"Rule: {rule_in_words(snapshot.rule)}, seed {snapshot.rule.get('seed', 0)}."
-        f" Kept: {snapshot.scores:,} scores and {snapshot.judgments:,} judgments.",
+        f" Kept: {snapshot.scores:,} scores and {snapshot.judgments:,} judgments. Code {code_version()}.",
     ]
     if snapshot.is_simulated:
         lines.append("This snapshot contains simulated judgments, made by a program and not by people.")
@@ -99,6 +101,7 @@ def _agreement(snapshot: Snapshot) -> Section:
                 _three(r["percent_agreement"]),
                 str(r["raters"]),
                 str(r["units"]),
+                f"{r['kept']:,} of {r['scores']:,}" if "kept" in r else f"{r['judgments']:,}",
             ]
         )
         reasons.append(
@@ -120,9 +123,12 @@ def _agreement(snapshot: Snapshot) -> Section:
         "Equal",
         "Raters",
         "Items",
+        "Kept of all",
     ]
     level, of_pairs = snapshot.rule.get("level", "nominal"), registry.about_pair(snapshot.campaign).kind.level("ordinal")
-    return Section("Agreement", [f"Krippendorff's alpha, {level}; pairs {of_pairs}. {RELIABILITY}", *reasons], header, rows)
+    return Section(
+        "Agreement", [f"Krippendorff's alpha, {level}; pairs {of_pairs}. {ITEMS} {RELIABILITY}", *reasons], header, rows
+    )
 
 
 def _dependence(noted: dict | None) -> list[Section]:

@@ -195,6 +195,13 @@ def used_criteria(campaign: Campaign) -> set[int]:
     return set(campaign.criteria.filter(Q(*used, _connector=Q.OR)).values_list("pk", flat=True))
 
 
+def who_answered(campaign: Campaign):
+    """The annotators who judged something and did not take all of it back; those who withdrew later are among them."""
+    given = {"annotator": OuterRef("pk"), "purpose": Purpose.EVALUATION, "retracted_at": None}
+    answered = [Exists(table.objects.filter(**given)) for table in TABLES.values()]
+    return campaign.annotators.filter(Q(*answered, _connector=Q.OR))
+
+
 def people_by_unit(campaign: Campaign) -> dict[Unit, tuple[int, int]]:
     """How many people judged an output or a pair, and how many of them with its sides swapped; imported answers count."""
     people, swapped = Count("annotator", distinct=True), Count("annotator", distinct=True, filter=Q(shown_swapped=True))

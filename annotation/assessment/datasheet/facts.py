@@ -6,18 +6,8 @@ from dataclasses import dataclass
 from django.db.models import Count, Exists, OuterRef
 
 from annotation.assessment.rule_text import rule_in_words
-from annotation.models import (
-    Assignment,
-    Campaign,
-    Criterion,
-    LikertScore,
-    Output,
-    PairwiseJudgment,
-    Purpose,
-    QualityDecision,
-    Snapshot,
-)
-from annotation.questions import registry
+from annotation.models import Assignment, Campaign, Criterion, Output, Purpose, QualityDecision, Snapshot
+from annotation.questions import registry, store
 from annotation.questions.conditions import in_words
 from annotation.questions.pair import Pair, pair_of
 from annotation.questions.ranked.kind import ranked_of
@@ -59,9 +49,9 @@ def _systems(campaign: Campaign) -> Facts:
 
 
 def _sample(campaign: Campaign, snapshot: Snapshot | None, decisions: Mapping) -> Facts:
-    this = OuterRef("pk")
-    is_scored = Exists(LikertScore.objects.filter(output=this))
-    is_a, is_b = (Exists(PairwiseJudgment.objects.filter(**{side: this})) for side in ("output_a", "output_b"))
+    this, (of_outputs, of_pairs) = OuterRef("pk"), store.counted()
+    is_scored = Exists(of_outputs.filter(output=this))
+    is_a, is_b = (Exists(of_pairs.filter(**{side: this})) for side in ("output_a", "output_b"))
     judged = Output.objects.filter(is_scored | is_a | is_b, context__campaign=campaign)
     counts = judged.order_by().values("system__name").annotate(n=Count("pk")).order_by("system__name")
     per_system = "; ".join(f"{row['system__name']}: {row['n']}" for row in counts)
@@ -75,11 +65,14 @@ def _sample(campaign: Campaign, snapshot: Snapshot | None, decisions: Mapping) -
 
 
 def _evaluators(campaign: Campaign) -> Facts:
-    people = campaign.annotators.filter(is_simulated=False)
-    simulated = campaign.annotators.filter(is_simulated=True).count()
+    people = store.who_answered(campaign).filter(is_simulated=False)
+    simulated = store.who_answered(campaign).filter(is_simulated=True).count()
     count = f"{people.count()}" + (f", and {simulated} simulated ones, which are programs" if simulated else "")
     withdrawn = people.filter(withdrawn_at__isnull=False).count()
-    facts = {"3.2.1": Said(text=count + (f" ({withdrawn} withdrew later)" if withdrawn else ""))}
+    idle = campaign.annotators.filter(is_simulated=False).count() - people.count()
+    beside = [f"{withdrawn} withdrew later"] if withdrawn else []
+    beside += [f"{idle} more joined and judged nothing"] if idle else []
+    facts = {"3.2.1": Said(text=count + (f" ({'; '.join(beside)})" if beside else ""))}
     ways, training = _ways(people), _training(campaign)
     return facts | ({"3.2.3": ways} if ways else {}) | ({"3.2.4": Said(text=training)} if training else {})
 

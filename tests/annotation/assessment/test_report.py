@@ -5,10 +5,13 @@ import io
 import re
 
 import pytest
+from django.utils import timezone
 
+from annotation.annotating.consent import withdraw_annotator
 from annotation.assessment.assess import assess
 from annotation.assessment.datasheet.sheet import datasheet
-from annotation.models import AuditEvent, System
+from annotation.models import AuditEvent, LikertScore, System
+from core.version import code_version
 from tests.annotation.pages import text
 
 pytestmark = pytest.mark.django_db
@@ -100,7 +103,7 @@ def test_every_question_of_the_datasheet_is_there_for_every_criterion(reported):
 
 def test_what_the_campaign_knows_is_answered_and_nothing_else(reported):
     answers = sheet(reported)
-    assert answers["3.2.1"] == "4"  # three judges and Bob, who has joined
+    assert answers["3.2.1"] == "3 (1 more joined and judged nothing)"  # three judges and Bob, who has joined
     assert answers["4a.3.1.1"] == "Overall" and answers["4a.3.3"] == "5"
     assert answers["4a.3.2"] == "Is it a good reply?" and answers["4b.3.2"] == "no definition given"
     assert answers["4b.3.4"] == "0 (broken) to 1 (fluent)"
@@ -109,6 +112,33 @@ def test_what_the_campaign_knows_is_answered_and_nothing_else(reported):
     assert answers["4b.3.11.2"] == "InterAA not assessed"  # nobody scored fluency
     for unknown in ("1.1.2", "2.4", "3.2.2.1", "4a.1.1", "5.1", "5.4"):
         assert answers[unknown] is None
+
+
+def test_what_was_taken_back_or_was_practice_was_not_judged(reported):
+    """Six outputs, two of each of three systems, by three people each; one output's answers are taken back, another's are those
+    of a training item."""
+    assert "Hydra_50% & |more|: 2;" in sheet(reported)["3.1.1"]
+    of_hydra = LikertScore.objects.filter(output__system__name__startswith="Hydra").order_by()
+    one, other = of_hydra.values_list("output", flat=True).distinct()
+    LikertScore.objects.filter(output=one).update(retracted_at=timezone.now())
+    assert "Hydra_50% & |more|: 1;" in sheet(reported)["3.1.1"]
+    LikertScore.objects.filter(output=other).update(purpose="training")
+    assert "Hydra" not in sheet(reported)["3.1.1"]
+    person = reported.campaign.annotators.get(user__username="judge0")
+    LikertScore.objects.filter(annotator=person).update(retracted_at=timezone.now())
+    assert sheet(reported)["3.2.1"] == "2 (2 more joined and judged nothing)"
+    withdraw_annotator(reported.campaign.annotators.get(user__username="judge1"))
+    assert sheet(reported)["3.2.1"] == "2 (1 withdrew later; 2 more joined and judged nothing)"
+
+
+def test_it_says_what_the_filter_took_and_what_intervals_are_of(reported):
+    """Of 18 scores, six by each of three people, one is five where the others say one."""
+    rows = list(csv.DictReader(io.StringIO(text(reported.get("quality/report.csv")))))
+    (kept,) = [r["value"] for r in rows if (r["section"], r["row"], r["column"]) == ("Agreement", "Overall", "Kept of all")]
+    assert kept == f"{reported.campaign.snapshots.first().scores} of 18" and kept != "18 of 18"
+    for door in ("quality/report/", *(f"quality/report.{kind}" for kind in ("md", "tex", "csv"))):
+        seen = text(reported.get(door))
+        assert "interval resamples items, and holds for these annotators only" in seen and code_version()[:3] in seen, door
 
 
 def test_it_says_what_intervals_resample(reported):
