@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from annotation.data.spreadsheets import without_formulas
+from annotation.quality.crossed import ANNOTATORS, PEOPLE
 from annotation.quality.p_values import p_value
 from evaluator.judge_tables.cautions import cautions
 from evaluator.judge_tables.text_tables import aligned, notes, tabular
@@ -22,6 +23,10 @@ KINDS = {"expert": "experts", "skilled": "skilled annotators", "crowd": "crowd w
 WORTH = "worth: how many more answers of these annotators 10,000 answers of the judge replace, with a lower bound (97.5%)"
 ATTACKS = (
     f"Share of good answers preferred to spoilt ones, in two wordings of each attack; - where it had under {FEWEST_CASES} cases"
+)
+OMEGA = (
+    "omega: the share of annotators whom the judge may replace by the alternative annotator test, and of how many, * from 0.5,"
+    " when it may replace one; rho: how often it agrees with the others at least as well as one of them does"
 )
 _CHANGES = (("noise", 0.1), ("noise", 0.5), ("discrete", None))  # `metaevaluation.score_changes`
 
@@ -46,7 +51,7 @@ def signature(record: dict[str, Any]) -> str:
 def as_text(record: dict[str, Any]) -> str:
     lines = [line for text in cautions(record) for line in (text, "")]
     for scope, found in record["tables"].items():
-        lines += [SCOPES[scope], *aligned(list(_cells(found["rows"]))), WORTH, ""]
+        lines += [SCOPES[scope], *aligned(list(_cells(found["rows"]))), WORTH, brackets(found), OMEGA, ""]
         lines += [f"  {row['name']}: {row['lacks']}" for row in found["rows"] if row["lacks"]]
         lines += [f"  {row['name']}: {_cost(row)}" for row in found["rows"] if "games" in row["settings"]]
         lines += [f"  {row['name']}: {row['alternative_of']}" for row in found["rows"] if _untested(row)]
@@ -77,7 +82,7 @@ def as_csv(record: dict[str, Any]) -> str:
         for row in found["rows"]
     ]
     about = {name: record[name] for name in ("campaign", "snapshot", "criterion", "annotators", "seed", "code", "simulated")}
-    about["warnings"] = " ".join(cautions(record))
+    about |= {"intervals": brackets(record["tables"]["all"]), "warnings": " ".join(cautions(record))}
     writer = csv.DictWriter(out, [*rows[0], *about], lineterminator="\n")
     writer.writeheader()
     writer.writerows(without_formulas({**row, **about}) for row in rows)
@@ -95,7 +100,8 @@ def as_latex(record: dict[str, Any]) -> str:
     parts = [f"% {signature(record)}", f"% {again(record)}"]
     for scope, found in record["tables"].items():
         parts += [f"% {SCOPES[scope]}", *tabular(list(_cells(found["rows"])))]
-        parts += [f"% {WORTH}", *(f"% {words}" for words in (together(found), apart(found)) if words)]
+        parts += [*notes([brackets(found)]), f"% {WORTH}", f"% {OMEGA}"]
+        parts += [f"% {words}" for words in (together(found), apart(found)) if words]
         parts += [f"% {one['name']}: {own_in_words(one)}" for one in found["rows"] if own_in_words(one)]
         if rows := _change_rows(found["rows"]):
             parts += ["% Pearson's correlation if people's scores had noise, or the judge's were rounded", *tabular(rows)]
@@ -286,6 +292,18 @@ def together(found: dict[str, Any]) -> str:
     said = _worth_of(f"{stack['worth']['judgments']:,} answers of all {len(stack['judges'])} judges together", stack["worth"])
     left_out = f"; left out, as they answered too few: {', '.join(stack['left_out'])}" if stack["left_out"] else ""
     return f"{said}; {count} of them have a weight{left_out}"
+
+
+def brackets(found: dict[str, Any]) -> str:
+    """What a table's intervals are over, and of whom they speak (`quality.crossed.of_whom`)."""
+    shares = [row["accuracy"] for row in found["rows"] if row["kind"] != "ceiling" and row["accuracy"]]
+    of = {(one["population"], one["annotators"]) for one in shares if one["population"]}
+    said, contexts = "In brackets: 95% intervals over", "contexts, of a group all together"
+    if {population for population, _ in of} == {PEOPLE}:
+        return f"{said} annotators and {contexts}; for people like these {max(n for _, n in of)} annotators"
+    if {population for population, _ in of} == {ANNOTATORS}:
+        return f"{said} {contexts}; for these {max(n for _, n in of)} annotators only"
+    return f"{said} {contexts}, and over annotators where enough answered"
 
 
 def apart(found: dict[str, Any]) -> str:

@@ -231,7 +231,7 @@ def _in_words(record: dict) -> dict:
             scope,
             [_shown(row) | {"coverage": exports.coverage(row, found["rows"])} for row in found["rows"]],
             [d for d in found["differences"] if d["corrected"] < 0.05],
-            [words for words in (exports.together(found), exports.apart(found)) if words],
+            [words for words in (exports.brackets(found), exports.together(found), exports.apart(found)) if words],
         )
         for scope, found in record["tables"].items()
     ]

@@ -107,6 +107,21 @@ def test_the_table_of_a_campaign(crowd, tmp_path):
     assert re.search(r"elsewhere & [\d,]+ \(>= [\d,]+\) & 48 & 100\\%", tex) and snapshot.name in tex
 
 
+def test_intervals_say_what_they_are_over_and_of_whom_they_speak(crowd, client):
+    """Five people are enough to speak of others (four are); of three people, these alone."""
+    command("evaluate_judges", "crowd", "--judge", "elsewhere", "--page")
+    record = crowd.campaign.judges_tables.get().record
+    whom = "95% intervals over annotators and contexts, of a group all together; for people like these 5 annotators"
+    client.force_login(User.objects.create_superuser("root"))
+    page = client.get(reverse("judges", args=["crowd"])).content.decode()
+    for said in (exports.as_text(record), exports.as_csv(record), exports.as_latex(record).replace(r"\%", "%"), page):
+        assert whom in said
+    for table in record["tables"].values():
+        for row in filter(None, (row["accuracy"] for row in table["rows"])):
+            row |= {"population": "annotators", "annotators": 3}
+    assert "contexts, of a group all together; for these 3 annotators only" in exports.as_text(record)
+
+
 def test_a_judge_and_its_own_systems(crowd, tmp_path, client):
     """`elsewhere` gives every system what people give it on average; the program gives Poor, its own, the most."""
     partial = program('print(json.dumps({"id": row["id"], "score": 9 if "bad" in row["output"] else 1}))')
@@ -128,7 +143,7 @@ def test_a_judge_and_its_own_systems(crowd, tmp_path, client):
     said = "SIMULATED: a program made these judgments."
     assert {row["warnings"] for row in csv.DictReader(io.StringIO(exports.as_csv(doubted)))} == {f"{said} {doubted['warning']}"}
     assert rf"\footnotesize {said}" in exports.as_latex(doubted) and r"Good\_1 are not accepted." in exports.as_latex(doubted)
-    assert said in exports.as_text(doubted) and not exports.cautions(record) and "footnotesize" not in exports.as_latex(record)
+    assert said in exports.as_text(doubted) and not exports.cautions(record) and said not in exports.as_latex(record)
     client.force_login(User.objects.create_superuser("root"))
     for page in (reverse("judges", args=["crowd"]), reverse("judge", args=["crowd", key_of("program")])):
         assert "preference for its own +" in client.get(page).content.decode()
