@@ -8,7 +8,7 @@ from annotation.annotating.item_page import number
 from annotation.models import Context
 from annotation.views.paging import paged, searched
 from leaderboard.access import tournament_for
-from leaderboard.boards import charts, queries, samples
+from leaderboard.boards import charts, queries, samples, wording
 from leaderboard.models import Tournament
 from leaderboard.views.common import JUDGE, PEOPLE, asked_or_404, member_page
 
@@ -19,6 +19,7 @@ def sample_list(request, slug):
     shown = _board(request, context["campaign"])
     context["tournament"] = shown
     if shown:
+        context |= _of_board(shown)
         found, context["asked"] = searched(request, samples.contexts(shown), "context__key")
         context["page"] = paged(request, found, samples.PER_PAGE)
     return render(request, "leaderboard/samples.html", context)
@@ -37,7 +38,7 @@ def sample(request, slug, pk):
         {"result": r, "scores": [scores.get(r.output_id, {}).get(name) for name in criteria], "difference": _difference(r)}
         for r in outputs
     ]
-    context |= {
+    context |= _of_board(shown) | {
         "tournament": shown,
         "sample": asked,
         "rows": rows,
@@ -47,6 +48,12 @@ def sample(request, slug, pk):
         "chart": charts.dumbbells(outputs),
     }
     return render(request, "leaderboard/sample.html", context)
+
+
+def _of_board(shown: Tournament) -> dict:
+    """What must be said with its shares, and who judged beside people."""
+    board = queries.alone(shown, live=True, today=True)
+    return {"board": board, "judge": wording.judge_name(board).removeprefix("the ")}
 
 
 def _difference(result) -> float | None:

@@ -21,6 +21,7 @@ from leaderboard.boards.basis import BoardSetting
 from leaderboard.boards.cautions import cautions
 from leaderboard.models import Game, Tournament
 from leaderboard.signature import parse, signature
+from leaderboard.systems import set_retired
 from leaderboard.tournaments.start import start_tournament
 from tests.evaluator.judges.stub_server import Server
 from tests.evaluator.world import SCORES, command, write
@@ -104,6 +105,20 @@ class TestImportedScores:
         assert "Judged by elsewhere" in exports.as_svg(shown)
         page = elsewhere.get(elsewhere.alice, board.get_absolute_url()).content.decode()
         assert "judged by elsewhere" in page and "fitted on 72 pairs that people judged" in page
+        assert "real judgments" not in page and "no judgments by people: elsewhere judged" in page
+
+    def test_samples_say_who_judged_and_what_is_wrong(self, elsewhere):
+        """No comparator has a part in it; and all that is said of the board is said of its contexts."""
+        board = played(elsewhere.campaign, "elsewhere")
+        set_retired(elsewhere.campaign.systems.get(name="Poor"), True)
+        context = elsewhere.campaign.contexts.first()
+        for address in ("", f"{context.pk}/"):
+            page = elsewhere.get(
+                elsewhere.alice, f"/c/talk/leaderboard/samples/{address}?tournament={board.pk}"
+            ).content.decode()
+            inside = page[page.index("<main") : page.index("</main>")]
+            assert "elsewhere" in inside and "omparator" not in inside
+            assert "Poor is retired now." in inside
 
     def test_other_scores_are_another_signature(self, elsewhere, tmp_path):
         first = parse(played(elsewhere.campaign, "elsewhere").signature)["settings"]
