@@ -138,7 +138,17 @@ def _said(curve: Curve, rules: Rules, look: Look | None, streak: Streak) -> list
         f"A training that gains {gain} or more in {rules.span} is stopped with a probability of about {rules.error:.0%} at "
         "most, over all looks together; up to twice that where lucky checkpoints come in a row.",
         _of_streak(curve, rules, streak),
+        *of_whom(curve),
     ]
+
+
+def of_whom(curve: Curve) -> list[str]:
+    """What intervals and probabilities speak of; nothing where too few units tell nothing of the noise."""
+    contexts, units = len(curve.groups), int(curve.units.max()) + 1
+    if units < LEAST_UNITS:
+        return []
+    what = f"{contexts} contexts" if units == contexts else f"{contexts} contexts, drawn in their {units} groups"
+    return [f"Intervals and probabilities hold for contexts like these: {what}, as this judge sees them."]
 
 
 def _of_streak(curve: Curve, rules: Rules, streak: Streak) -> str:

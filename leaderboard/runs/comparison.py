@@ -9,6 +9,8 @@ from django.db.models import Avg, Min
 
 from annotation.models import Campaign
 from core.errors import Refused, quoted
+from evaluator.selection.advice import of_whom
+from evaluator.selection.best_checkpoint import is_known
 from evaluator.selection.candidates import choice
 from evaluator.selection.curve import ByUtility, curve_of
 from leaderboard.models import Run, RunCheckpoint
@@ -55,7 +57,14 @@ def compare(
         "runs": [finite(asdict(one)) | {"step": step[one.name]} for one in found.candidates],
         "not_worse": found.not_worse,
         "others": _others(runs, best) + (by_metrics(runs, best, shared, metric, progress) if metric else []),
-        "said": [*dict.fromkeys(warning for run in runs if (warning := warning_of(run))), *_unlike(best), FAVOURED],
+        "said": [
+            *dict.fromkeys(warning for run in runs if (warning := warning_of(run))),
+            *_unlike(best),
+            *_not_known(runs),
+            *_unjudged(runs, best),
+            *of_whom(curve),
+            FAVOURED,
+        ],
     }
 
 
@@ -81,6 +90,17 @@ def _unlike(best: Sequence[RunCheckpoint]) -> list[str]:
     """Where the judge read some runs otherwise than others."""
     alike = all(checkpoint.judge == best[0].judge for checkpoint in best)
     return [] if alike else ["The judge read these runs with different settings or references, so they compare badly."]
+
+
+def _not_known(runs: Sequence[Run]) -> list[str]:
+    """Where a run's page names no best checkpoint."""
+    names = [run.name for run in runs if not is_known(run.summary["among_best"], run.summary["judged"])]
+    return [f"No best checkpoint is known of {', '.join(names)}: the likeliest one is compared."] if names else []
+
+
+def _unjudged(runs: Sequence[Run], best: Sequence[RunCheckpoint]) -> list[str]:
+    silent = [(run.name, one) for run, one in zip(runs, best, strict=True) if one.unjudged]
+    return [f"Of {name} at step {one.step}, outputs of which the judge said nothing: {one.unjudged}." for name, one in silent]
 
 
 def _on(run: Run, checkpoint: RunCheckpoint, contexts: Sequence[int]) -> np.ndarray:

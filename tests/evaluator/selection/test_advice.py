@@ -102,6 +102,17 @@ def test_one_point_in_one_step_is_no_plural():
     assert amount("+0.30", "point") == "+0.30 points" and amount("-1", "point") == "-1 point"
 
 
+def test_it_says_what_the_intervals_speak_of():
+    utilities = training(np.zeros(12)).comparisons
+    said = {
+        units: advice(curve_of(np.arange(12), utilities, 200, np.arange(200) % units), Rules()).said[-1]
+        for units in (4, 20, 200)
+    }
+    assert "contexts like these: 200 contexts, as this judge sees them" in said[200]
+    assert "contexts like these: 200 contexts, drawn in their 20 groups, as this judge" in said[20]
+    assert "like these" not in said[4]  # there are no intervals
+
+
 def test_the_same_rows_give_the_same_advice():
     assert advice(training(np.zeros(12)), Rules()) == advice(training(np.zeros(12)), Rules())
 

@@ -87,6 +87,17 @@ def test_bleu_234_is_worked_out_on_references(world, call, monkeypatch, capsys):
     assert found["values"]["small"] > found["values"]["large"] > 0
 
 
+def test_what_the_runs_own_pages_say_goes_along(world, call):
+    """Three checkpoints that write the same have no best one that is known; and of one output the judge says nothing."""
+    trained(world, call, "small", [2, 2, 2], 2.0, -5.0)
+    trained(world, call, "large", [1, 9], 3.0, -4.0)
+    Run.objects.get(name="large").checkpoints.filter(step=2).update(unjudged=1)
+    said = call("GET", "runs/compare/?name=small&name=large").json()["said"]
+    assert "No best checkpoint is known of small: the likeliest one is compared." in said
+    assert "Of large at step 2, outputs of which the judge said nothing: 1." in said
+    assert "Intervals and probabilities hold for contexts like these: 12 contexts, as this judge sees them." in said
+
+
 @pytest.mark.parametrize(
     "names, status, said",
     [(["a"], 422, "From 2 to 50 runs"), (["a", "b"], 422, "Nothing of run 'b' is judged"), (["a", "zz"], 404, "")],
