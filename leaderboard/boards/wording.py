@@ -300,10 +300,15 @@ def answers(board: Board) -> str:
         return ""
     kind = KINDS[people.kind or "both"]
     of = f" in {_many(people.rankings, 'ranking')}" if people.rankings else ""
-    kept = "kept " if any(one.why == "filter" for one in people.left_out) else ""  # else the filter has no say in this board
+    kept = "kept " if _only_kept(board) else ""
     return f"{people.answers:,} {kept}{kind}{of}" + (
         f" by {_many(people.annotators, 'annotator')}" if people.annotators else ""
     )
+
+
+def _only_kept(board: Board) -> bool:
+    """Does it rest on what the filter kept alone? Else the filter has no say in it."""
+    return bool(board.basis.people and any(one.why == "filter" for one in board.basis.people.left_out))
 
 
 def verdict(board: Board) -> str:
@@ -360,7 +365,8 @@ def standings(board: Board) -> str:
         said.append("Won, tied and lost count pairs of outputs that one annotator judged on the same context.")
     said.append(own_meaning(board))
     if any(row.human_mean is not None for row in board.standings):
-        said.append(f"People's mean is the mean of the kept scores of {question(board)}.")
+        which = "the kept" if _only_kept(board) else "all assessed"  # the filter has no say in other boards
+        said.append(f"People's mean is the mean of {which} scores of {question(board)}.")
     if any(row.cluster for row in board.standings):
         said.append("A line separates clusters: every system above it is known to be better than every system below it.")
     said.append(best_meaning(board))

@@ -394,6 +394,13 @@ def test_an_estimate_in_its_own_unit():
     assert own_estimate(share, Estimate(0.71, 0.64, 0.77)) == "71% (64% to 77%)" and own_estimate(share, None) == "–"
 
 
+def test_a_mean_of_all_scores_is_not_called_one_of_the_kept():
+    """The filter has no say in a board that reads all answers, nor in the mean that stands on it."""
+    people = replace(OF_PEOPLE.basis.people, left_out=())
+    said = wording.standings(replace(OF_PEOPLE, basis=replace(OF_PEOPLE.basis, people=people)))
+    assert "People's mean is the mean of all assessed scores of Overall." in said
+
+
 def test_every_sentence_has_a_test():
     """But those that are numbers or truths, and those that a test of its own has."""
     modules = (wording, diagnoses, cautions)
