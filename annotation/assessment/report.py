@@ -12,7 +12,7 @@ from annotation.data.spreadsheets import no_formula
 from annotation.models import Campaign, Snapshot, User
 from annotation.questions import registry
 from annotation.questions.conditions import in_words
-from annotation.snapshots import has_newer_answers
+from annotation.snapshots import has_newer_answers, since_frozen
 from core.version import code_version
 
 RELIABILITY = "Reliability: generalizability coefficient of the systems' means over people and contexts, of all answers."
@@ -75,7 +75,7 @@ def _head(campaign: Campaign, snapshot: Snapshot) -> Section:
         lines.append("This snapshot contains simulated judgments, made by a program and not by people.")
     if has_newer_answers(snapshot):
         lines.append("Newer answers have come since. Agreement is without them; annotators and datasheet are of today.")
-    return Section(campaign.title, lines + list(snapshot.marks.values_list("reason", flat=True)))
+    return Section(campaign.title, [*lines, *since_frozen(snapshot)])
 
 
 def _agreement(snapshot: Snapshot) -> Section:

@@ -179,6 +179,14 @@ def test_newer_answers_are_said_wherever_it_goes(reported):
     assert [said in text(reported.get(door)) for door in doors] == [True] * 4
 
 
+def test_who_withdrew_is_counted_and_not_named(reported):
+    gone = reported.campaign.annotators.get(user__username="judge1")
+    withdraw_annotator(gone)
+    for door in ("quality/report/", *(f"quality/report.{kind}" for kind in ("md", "tex", "csv"))):
+        seen = text(reported.get(door))
+        assert "1 annotator withdrew after it was frozen." in seen and f"{gone.name} withdrew" not in seen, door
+
+
 def test_the_page_shows_it_and_outsiders_get_nothing(reported):
     assert "Human Evaluation Datasheet" in text(reported.get("quality/report/"))
     assert reported.get("quality/report.docx").status_code == 404
