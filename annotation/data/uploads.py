@@ -25,7 +25,7 @@ from core.table_rows import MAX_COLUMNS
 TASK = "annotation.tasks.import_file"
 SMALL = 200 * 2**10  # bytes, unpacked, that the web process reads itself: well under a second
 LARGE = 5 * 2**20  # bytes, unpacked, that keep a worker from other files for longer than a quarter of a minute
-AT_ONCE = 20 * 2**20  # bytes, unpacked, that a request reads where no worker does: a minute
+AT_ONCE = 20 * 2**20  # bytes, unpacked, that a request reads where no worker does: 15 s of outputs
 READING = 10 * 60  # seconds that a worker reads one file, at most
 LATE = f"takes longer to read than {READING // 60} minutes; send it in parts, or as JSON lines"
 CELL = 200  # characters of a cell that are kept to be shown
