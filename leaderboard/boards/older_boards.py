@@ -43,9 +43,11 @@ def upgraded(board: Board) -> Board:
     """A board as it was stored, in today's schema."""
     if board.schema >= SCHEMA:
         return board
-    if board.question.unit == "points" and board.method.name in OF_PAIRS and any(row.own for row in board.standings):
+    name, kind = board.method.name, board.basis.people and board.basis.people.kind
+    of_pairs = name in OF_PAIRS or (name == "corrected-mixed-model" and kind == "pairs")
+    if board.question.unit == "points" and of_pairs and any(row.own for row in board.standings):
         board = replace(board, question=board.question.of_shares())
-    if board.method.name == "joint-mixed-model":  # what was kept as scores were distances from the mean
+    if name in ("joint-mixed-model", "corrected-mixed-model") and kind == "both":  # distances from the mean were kept as scores
         narrow = board.narrow and replace(board.narrow, standings=_without_own(board.narrow.standings))
         board = replace(board, standings=_without_own(board.standings), narrow=narrow)
     silent = _silent(board) if board.schema < 2 else ""

@@ -85,6 +85,12 @@ def test_boards_of_before_say_no_wrong_score(campaign):
     before = replace(queries.stored(tournament), schema=2)
     tournament.board = to_json(before)
     assert all(row.own is None for row in queries.board(tournament).standings)
+    corrected = replace(before, method=replace(before.method, name="corrected-mixed-model"))
+    tournament.board = to_json(corrected)
+    assert all(row.own is None for row in queries.board(tournament).standings)
+    people = replace(before.basis.people, kind="pairs")
+    tournament.board = to_json(replace(corrected, basis=replace(before.basis, people=people)))
+    assert queries.board(tournament).question.unit == "share"
     of_pairs = replace(before, method=replace(before.method, name="bradley-terry-mixed-model"))
     tournament.board = to_json(of_pairs)
     assert queries.board(tournament).question.unit == "share"
