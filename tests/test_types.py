@@ -30,6 +30,6 @@ def complaints(folder: Path, lines: list[str]) -> set[int]:
     return {int(line.split("plant.py:")[1].split(":")[0]) - len(head) - 1 for line in said}
 
 
-@pytest.mark.long  # 40 s of one core without mypy's cache, 15 s with it
+@pytest.mark.long
 def test_a_name_that_a_model_has_not_is_an_error(tmp_path):
     assert complaints(tmp_path, [*PLANTS, *PLANTS.values()]) == set(range(len(PLANTS)))
