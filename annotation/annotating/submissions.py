@@ -169,7 +169,7 @@ def _same(known: Submission, answer: dict, left_out: list[str]) -> Submission:
 
 def _payload(answer: dict) -> dict:
     payload = {k: {str(c): v for c, v in a.items()} if isinstance(a, dict) else a for k, a in answer.items()}
-    if len(json.dumps(payload)) > LONGEST:
+    if len(json.dumps(payload, ensure_ascii=False)) > LONGEST:
         raise Refused(gettext("The answer is longer than %(count)s characters.") % {"count": LONGEST})
     return payload
 
