@@ -1,6 +1,7 @@
 """A server that answers whatever it is asked in one bad way, for SECONDS at most: a client that waits as long has no end."""
 
 import gzip
+import re
 import socketserver
 import threading
 import time
@@ -96,11 +97,25 @@ class SlowServer:
         class Handler(socketserver.BaseRequestHandler):
             def handle(self):
                 with suppress(OSError):
-                    while way is mail_in_drops or self.request.recv(65_536):  # a mail server speaks first
+                    while way is mail_in_drops or self.is_asked():  # a mail server speaks first
                         ours.asked += 1
                         self.answer()
                         if not keeps:
                             break
+
+            def is_asked(self):
+                """Read a request to its end; clients send its headers and its body apart. False where none comes."""
+                head = b""
+                while b"\r\n\r\n" not in head:
+                    if not (part := self.request.recv(65_536)):
+                        return False
+                    head += part
+                head, _, body = head.partition(b"\r\n\r\n")
+                length = re.search(rb"(?i)\ncontent-length: *(\d+)", head)
+                missing = int(length[1]) - len(body) if length else 0
+                while missing > 0 and (part := self.request.recv(65_536)):
+                    missing -= len(part)
+                return True
 
             def answer(self):
                 end = time.monotonic() + SECONDS

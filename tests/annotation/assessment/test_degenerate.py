@@ -1,6 +1,7 @@
 """Data that hardly are any: a defined answer or a sentence why there is none, in the command, the page and the API."""
 
 import json
+import re
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -57,7 +58,7 @@ def test_on_every_page(case):
     world, verdict, sentence = case
     world.sign_in(world.alice)
     page = text(world.get("quality/preview/", data={"mad": "1", "level": "interval", "on_zero_mad": "drop"}))
-    assert sentence in page and "nan" not in page
+    assert sentence in page and not re.search(r"\bnan\b", page)  # three letters alone may stand in a token
     for path in ("quality/", "quality/annotators/", "quality/disagreement/", "quality/study/", "quality/report/"):
         assert world.get(path).status_code == 200, path
 
